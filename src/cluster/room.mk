@@ -1,0 +1,2 @@
+# cluster: one line a module, in alphabetical order
+libtrainshed_a_SOURCES += src/cluster/observer.h

@@ -1,0 +1,43 @@
+/* network/observer.h - what a network model tells of the bytes it moved
+ *
+ * Any function may be NULL. Calls come in a fixed order; indexes are those of the run. */
+#pragma once
+
+#include "base/index.h"
+#include "base/sim_time.h"
+
+/* DEFINITIONS 6: why transfer time was lost. */
+typedef enum { LOSS_CONTENTION, LOSS_COLLISION, LOSS_FAULT, LOSS_INDIRECT } LossKind;
+
+typedef struct {
+    uint32_t victim_job;
+    uint32_t culprit_job; /* INDEX_NONE: indirect */
+    uint32_t link;        /* INDEX_NONE where no link is to blame */
+    uint32_t iteration;   /* the victim's */
+    SimTime bucket_start_ps;
+    LossKind kind;
+    double lost_ps;  /* transfer time lost in this bucket */
+    uint64_t bytes;  /* what the culprit moved over the link meanwhile */
+} Loss;
+
+typedef struct {
+    uint32_t job, iteration;
+    uint32_t src_rank, dst_rank, channel;
+    uint32_t src, dst; /* nodes */
+    uint64_t bytes;
+    SimTime start_ps; /* began to send */
+    SimTime sent_ps;  /* last byte left */
+    SimTime end_ps;   /* last byte arrived */
+} TransferRecord;
+
+typedef struct {
+    void *owner;
+    /* One job's bytes on one link in one bucket that has any; called when the bucket is over. Per (link, job)
+     * buckets come in time order, and their bytes sum to exactly the bytes routed over the link. */
+    void (*link_usage)(void *owner, uint32_t link, uint32_t job, SimTime bucket_start_ps, SimTime bucket_ps, uint64_t bytes,
+                       SimTime busy_ps);
+    /* Sums of one (victim, culprit, link, iteration, bucket, kind), each key once a run, in a fixed order. */
+    void (*loss)(void *owner, const Loss *loss);
+    /* A transfer, or each member of a bundle, has arrived. */
+    void (*transfer)(void *owner, const TransferRecord *transfer);
+} NetworkObserver;

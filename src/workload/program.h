@@ -1,0 +1,106 @@
+/* program.h - what a rank does in one iteration
+ *
+ * A program is a list of ops. In the stream form each op stands on a named stream: it starts when the op
+ * before it on that stream has ended and every op it names has ended, so a rank's state is one cursor a stream.
+ * In the DAG form (recorded traces) an op starts when all ops it names have ended; ops of one exclusive stream
+ * run one at a time, of those ready the lowest index first. Ranks with the same role share one program; groups and
+ * peers are resolved by rank. A Workload is what a job runs: programs, which rank runs which, and the groups. */
+#pragma once
+
+#include "base/index.h"
+#include "base/sim_time.h"
+#include "collective/collective.h"
+
+typedef enum {
+    OP_COMPUTE,    /* on the GPU */
+    OP_HOST,       /* host work or a recorded gap: counts as idle of the GPU */
+    OP_COLLECTIVE,
+    OP_SEND,
+    OP_RECV,
+    OP_COPY,  /* device or host memory, storage: recorded time, or bytes / memory bandwidth */
+    OP_ALLOC, /* memory accounting; no time */
+    OP_FREE,
+    OP_MARKER /* no time */
+} OpKind;
+
+/* A peer of send and recv. */
+typedef enum {
+    PEER_RANK,   /* peer is a rank of the job */
+    PEER_OFFSET, /* peer members further in the group (cyclic): "pp+1" */
+    PEER_ANY     /* recv from whoever sends with this tag */
+} PeerForm;
+
+typedef struct {
+    OpKind kind;
+    uint32_t stream;      /* of the program; INDEX_NONE in the DAG form where it occupies nothing */
+    uint32_t name;        /* offset into the program's texts */
+    uint32_t first_dep, n_deps; /* ops that must have ended, in deps */
+    SimTime duration_ps;  /* recorded time; -1 = none. Of a collective, send or recv: transfer time, waiting taken off */
+    double flops, bytes_moved; /* compute on the roofline where duration_ps is -1 */
+    uint64_t bytes;       /* S of a collective; of a message; of alloc, free, copy */
+    CollectiveKind collective;
+    uint32_t group;       /* of the workload: collective, or the group of a PEER_OFFSET */
+    uint32_t seq;         /* number of this op among the collectives of its group in this program, from 0 */
+    uint32_t splits;      /* all-to-allv: offset into the workload's splits of this member's n bytes-to-each; INDEX_NONE = even */
+    uint32_t root;        /* member, of broadcast and reduce */
+    PeerForm peer_form;
+    int32_t peer;
+    uint32_t tag;
+} Op;
+
+typedef struct {
+    gboolean dag;
+    GArray *ops;     /* of Op */
+    GArray *deps;    /* of uint32_t: op indexes */
+    GPtrArray *streams; /* of char *: names */
+    GArray *exclusive;  /* of gboolean, a stream: DAG form only; the stream form is always in order */
+    GString *texts;  /* names, zero-terminated one after another */
+} Program;
+
+/* A group of ranks under one name. Named by a mesh axis it has an instance for each row of the mesh; a recorded
+ * communicator has one instance, and ranks outside it have INDEX_NONE. */
+typedef struct {
+    char *name;
+    GArray *instance_of_rank; /* of uint32_t, a rank */
+    GPtrArray *instances;     /* of GArray * of uint32_t: ranks in member order */
+} Group;
+
+typedef struct {
+    uint32_t n_ranks;
+    GPtrArray *programs;  /* of Program *; owned */
+    uint32_t *program_of_rank;
+    GPtrArray *groups;    /* of Group *; owned */
+    GArray *splits;       /* of uint64_t */
+    SimTime *start_ps;    /* recorded offset of each rank's start, smallest 0; NULL = none recorded */
+    char *description;    /* format and source, one line */
+    GPtrArray *notes;     /* of char *: worth saying, stops nothing */
+    gboolean recorded_collectives; /* collectives and messages carry their recorded time */
+} Workload;
+
+Workload *workload_new(uint32_t n_ranks);
+void workload_free(Workload *workload); /* NULL is fine */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Workload, workload_free)
+
+/* A new empty program, owned by the workload; its index. */
+uint32_t workload_add_program(Workload *workload, gboolean dag);
+Program *workload_program(const Workload *workload, uint32_t index);
+/* A group with one instance; its index. ranks is copied. */
+uint32_t workload_add_group(Workload *workload, const char *name, const uint32_t *ranks, uint32_t n);
+/* The axes of a mesh, first axis innermost (rank = c0 + n0 (c1 + n1 ...)): one group an axis, instances by the other coordinates.
+ * sizes must multiply to n_ranks. Index of the first. */
+uint32_t workload_add_mesh(Workload *workload, const char *const *axes, const uint32_t *sizes, uint32_t n_axes);
+uint32_t workload_find_group(const Workload *workload, const char *name); /* INDEX_NONE */
+/* The members of the group that rank belongs to; NULL where it belongs to none. */
+const uint32_t *workload_members(const Workload *workload, uint32_t group, uint32_t rank, uint32_t *n_members);
+
+uint32_t program_add_stream(Program *program, const char *name, gboolean exclusive);
+/* Copies op with this name and these deps (op indexes below or above its own); its index. */
+uint32_t program_add_op(Program *program, Op op, const char *name, const uint32_t *deps, uint32_t n_deps);
+Op op_default(OpKind kind); /* nothing set: INDEX_NONE, -1, 0 */
+const char *program_op_name(const Program *program, uint32_t op);
+const char *op_kind_name(OpKind kind);
+
+/* Numbers the collectives (seq) and checks the whole: deps and groups exist, no cycle (named), peers are ranks, every
+ * member of a group issues the same collectives (kind and bytes, in order), every send has its recv, all-to-allv
+ * splits have the group's size. FALSE with an INPUT error that names program, op and what differs. Readers call it last. */
+gboolean workload_check(Workload *workload, GError **error);

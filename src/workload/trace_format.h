@@ -1,0 +1,38 @@
+/* trace_format.h - the table of trace readers: files become a workload
+ *
+ * A format is one file and one line in trace_format.c. Recognised by content; a name overrides. */
+#pragma once
+
+#include "workload/program.h"
+
+typedef struct {
+    char **files;           /* rank 0, 1, ...; paired by the number in the name, see trace_pair */
+    uint32_t n_files;
+    char **execution_files; /* Kineto: the execution traces, same order; NULL = none */
+    uint32_t n_execution_files;
+    const char *groups_file; /* Chakra: communicator groups; NULL = none */
+    gboolean break_cycles;
+} TraceSource;
+
+typedef struct {
+    const char *name, *help;
+    /* How sure from the first bytes of a file (unpacked): 0 = not this, 100 = surely. */
+    int (*recognise)(const char *head, size_t length);
+    /* A checked workload, or NULL with an INPUT error. */
+    Workload *(*read)(const TraceSource *source, GError **error);
+} TraceFormat;
+
+extern const TraceFormat trace_chakra, trace_chakra_json, trace_kineto, trace_program;
+
+/* NULL-terminated. */
+const TraceFormat *const *trace_formats(void);
+/* By name, or NULL with an INPUT error naming the nearest. */
+const TraceFormat *trace_format_find(const char *name, GError **error);
+/* By the content of its first file; NULL with an INPUT error that says what was seen. */
+const TraceFormat *trace_format_recognise(const char *path, GError **error);
+/* format may be NULL: recognised. */
+Workload *trace_read(const char *format, const TraceSource *source, GError **error);
+
+/* Expands patterns (glob) relative to folder into files sorted by the last whole number in their base name that differs (rank); a missing number,
+ * two files of one rank or a pattern without files is an INPUT error. NULL-terminated; the caller frees with g_strfreev. */
+char **trace_pair(const char *folder, const char *const *patterns, GError **error);
