@@ -4,28 +4,11 @@
  * File names are resolved relative to the scenario file. */
 #pragma once
 
+#include "cluster/placement.h"
 #include "collective/collective.h"
 #include "fabric/generate.h"
 #include "fabric/route.h"
 #include "scenario/yaml_tree.h"
-
-typedef enum {
-    PLACEMENT_PACKED,
-    PLACEMENT_SPREAD,
-    PLACEMENT_RANDOM,
-    PLACEMENT_BUILDING,
-    PLACEMENT_RAIL,
-    PLACEMENT_AXIS,
-    PLACEMENT_GIVEN
-} PlacementPolicy;
-
-typedef struct {
-    PlacementPolicy policy;
-    char *over;    /* spread: building | zone | server (default server); building: the building's name or NULL = the first with room;
-                      axis: building | zone | server, the level the axis crosses */
-    char *axis;    /* axis: the mesh axis whose members are spread over the units of `over` */
-    char **gpus;   /* given: node names, one a rank; NULL-terminated */
-} PlacementSpec;
 
 typedef struct {
     char *name;
@@ -91,5 +74,3 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scenario, scenario_free)
 
 /* The fabric the scenario names: read or generated, sealed and connected. */
 Fabric *scenario_fabric(const Scenario *scenario, GError **error);
-
-const char *placement_policy_name(PlacementPolicy policy);
