@@ -103,12 +103,14 @@ const uint32_t *fabric_gpus(const Fabric *fabric, uint32_t *n_gpus);
  * through another GPU follow. After sealing. */
 const uint32_t *fabric_nics(const Fabric *fabric, uint32_t gpu, uint32_t *n_nics);
 /* The server a node is in: a dense number over the distinct (region, building, zone, server) of nodes
- * whose server is set; a GPU without one is a server of its own. After sealing. */
+ * whose server is set; a GPU without one is a server of its own, with the NICs without one that it reaches
+ * over PCIe; INDEX_NONE of any other node. After sealing. */
 uint32_t fabric_server(const Fabric *fabric, uint32_t node);
 uint32_t fabric_n_servers(const Fabric *fabric);
 /* The NICs of a server, by rail then index: NIC k of a channel k. After sealing. */
 const uint32_t *fabric_server_nics(const Fabric *fabric, uint32_t server, uint32_t *n_nics);
-/* Likewise the building: dense number over distinct (region, building). */
+/* Likewise the building: dense number over distinct (region, building). Where no node names a building all
+ * are in building 0; else a node without one (a router between buildings) is in INDEX_NONE, but for GPUs. */
 uint32_t fabric_building(const Fabric *fabric, uint32_t node);
 uint32_t fabric_n_buildings(const Fabric *fabric);
 
