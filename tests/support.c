@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "support.h"
 
 #include "base/error.h"
