@@ -1,4 +1,7 @@
 # workload: one line a module, in alphabetical order
-libtrainshed_a_SOURCES += src/workload/program.h
+libtrainshed_a_SOURCES += src/workload/check_collectives.c
+libtrainshed_a_SOURCES += src/workload/check_messages.c
+libtrainshed_a_SOURCES += src/workload/program.c src/workload/program.h
+libtrainshed_a_SOURCES += src/workload/program_check.c src/workload/program_check.h
 libtrainshed_a_SOURCES += src/workload/program_text.h
-libtrainshed_a_SOURCES += src/workload/trace_format.h
+libtrainshed_a_SOURCES += src/workload/trace_format.c src/workload/trace_format.h

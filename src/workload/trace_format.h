@@ -6,7 +6,7 @@
 #include "workload/program.h"
 
 typedef struct {
-    char **files;           /* rank 0, 1, ...; paired by the number in the name, see trace_pair */
+    char **files; /* rank 0, 1, ...; paired by the number in the name, see trace_pair */
     uint32_t n_files;
     char **execution_files; /* Kineto: the execution traces, same order; NULL = none */
     uint32_t n_execution_files;
@@ -33,6 +33,7 @@ const TraceFormat *trace_format_recognise(const char *path, GError **error);
 /* format may be NULL: recognised. */
 Workload *trace_read(const char *format, const TraceSource *source, GError **error);
 
-/* Expands patterns (glob) relative to folder into files sorted by the last whole number in their base name that differs (rank); a missing number,
- * two files of one rank or a pattern without files is an INPUT error. NULL-terminated; the caller frees with g_strfreev. */
+/* Expands patterns (glob) relative to folder into files sorted by the last whole number in their base name that differs
+ * (rank); a missing number, two files of one rank or a pattern without files is an INPUT error. NULL-terminated; the
+ * caller frees with g_strfreev. */
 char **trace_pair(const char *folder, const char *const *patterns, GError **error);
