@@ -182,7 +182,7 @@ START_TEST(quantities_are_printed_in_the_unit_that_fits)
     check_text(units_format_rate(50e9), "400 Gb/s");
     check_text(units_format_rate(0), "0 b/s");
     check_text(units_format_rate(1.25e11), "1 Tb/s");
-    check_text(units_format_rate(124.9999e9), "1000 Gb/s");
+    check_text(units_format_rate(124.9999e9), "1 Tb/s");
     check_text(units_format_size(13421773), "12.8 MiB");
     check_text(units_format_size(1023), "1023 B");
     check_text(units_format_size(1024), "1 KiB");

@@ -138,7 +138,9 @@ unpack(Input *input, GError **error)
     if (input->zip.avail_in == 0)
         return error_input(error, "%s: the gzip stream is cut short after %" G_GUINT64_FORMAT " unpacked bytes",
                            input->path, input->unpacked);
+    unsigned room = input->zip.avail_out;
     int status = inflate(&input->zip, Z_NO_FLUSH);
+    input->unpacked += room - input->zip.avail_out;
     if (status == Z_STREAM_END)
         input->within = FALSE;
     else if (status == Z_MEM_ERROR)
@@ -164,7 +166,6 @@ read_gzip(Input *input, void *buffer, size_t size, GError **error)
             return -1;
     }
     gssize n = (gssize)(asked - input->zip.avail_out);
-    input->unpacked += (uint64_t)n;
     if (n == 0 && asked > 0 && input->unpacked == 0) {
         error_input(error, "%s: is empty once unpacked", input->path);
         return -1;
