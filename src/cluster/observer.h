@@ -3,8 +3,8 @@
  * Any function may be NULL. Calls come in the engine's order; all before the run ends. */
 #pragma once
 
-#include "network/observer.h"
 #include "collective/collective.h"
+#include "network/observer.h"
 
 typedef struct {
     uint32_t job, index;
@@ -32,6 +32,7 @@ typedef struct {
     void (*job_started)(void *owner, uint32_t job, SimTime start_ps, const uint32_t *nodes, uint32_t n_ranks);
     void (*iteration)(void *owner, const IterationRecord *iteration); /* in index order, a job */
     void (*collective)(void *owner, const CollectiveRecord *collective);
+    /* end_ps is -1 where the run ended before the job did; status = done, failed, interrupted. */
     void (*job_ended)(void *owner, uint32_t job, SimTime end_ps, uint32_t iterations, const char *status);
     void (*event)(void *owner, SimTime at_ps, const char *kind, const char *subject, const char *text);
 } ClusterObserver;

@@ -27,8 +27,8 @@ typedef struct {
 /* Fills nodes[0..n_ranks) with free GPUs and marks them taken (one gboolean a node). Random placement draws from the
  * stream (seed, "placement/JOB"). Not enough free, an unknown name, a GPU twice: FALSE with an INPUT error
  * such as "96 asked for, building B has 64 free", and nothing is taken. */
-gboolean placement_choose(const PlacementSpec *spec, const Fabric *fabric, const Workload *workload, const char *job, uint64_t seed,
-                          gboolean *taken, uint32_t *nodes, GError **error);
+gboolean placement_choose(const PlacementSpec *spec, const Fabric *fabric, const Workload *workload, const char *job,
+                          uint64_t seed, gboolean *taken, uint32_t *nodes, GError **error);
 
 const char *placement_policy_name(PlacementPolicy policy);
 gboolean placement_policy_parse(const char *text, PlacementPolicy *policy);

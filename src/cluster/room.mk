@@ -1,3 +1,11 @@
 # cluster: one line a module, in alphabetical order
-libtrainshed_a_SOURCES += src/cluster/placement.h
+libtrainshed_a_SOURCES += src/cluster/account.h
+libtrainshed_a_SOURCES += src/cluster/job.c
+libtrainshed_a_SOURCES += src/cluster/mailbox.c
+libtrainshed_a_SOURCES += src/cluster/meeting.c
 libtrainshed_a_SOURCES += src/cluster/observer.h
+libtrainshed_a_SOURCES += src/cluster/placement.c src/cluster/placement.h
+libtrainshed_a_SOURCES += src/cluster/rank.c
+libtrainshed_a_SOURCES += src/cluster/run.h
+libtrainshed_a_SOURCES += src/cluster/script.c src/cluster/script.h
+libtrainshed_a_SOURCES += src/cluster/simulation.c src/cluster/simulation.h

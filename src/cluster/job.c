@@ -1,0 +1,110 @@
+/* job.c - a job's iterations: who may begin which, their sums, and which of them count */
+#include "cluster/run.h"
+
+#include "base/error.h"
+
+uint64_t
+job_scaled(const JobRun *job, uint64_t bytes)
+{
+    double scale = job->setup->scale_bytes;
+    return scale == 1 ? bytes : (uint64_t)((double)bytes * scale);
+}
+
+static gboolean
+is_until(const JobRun *job)
+{
+    return job->setup->until != INDEX_NONE && job->simulation->setup->only_job == INDEX_NONE;
+}
+
+gboolean
+job_may_begin(JobRun *job, uint32_t iteration)
+{
+    if (iteration < job->asked)
+        return TRUE;
+    if (is_until(job) ? job->simulation->jobs[job->setup->until].end_ps >= 0 : iteration >= job->setup->iterations)
+        return FALSE;
+    job->asked = iteration + 1;
+    OpenIteration open = {.start_ps = engine_now(job->simulation->engine)};
+    g_array_append_val(job->open, open);
+    return TRUE;
+}
+
+/* Does an iteration that ends now lie wholly in the time in which all jobs run? */
+static gboolean
+all_jobs_ran(const Simulation *simulation, SimTime start_ps, SimTime end_ps)
+{
+    for (uint32_t j = 0; j < simulation->setup->n_jobs; j++) {
+        const JobRun *job = &simulation->jobs[j];
+        if (job->simulation == NULL)
+            continue;
+        if (job->start_ps < 0 || start_ps < job->start_ps || (job->end_ps >= 0 && job->end_ps < end_ps))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+/* Means over ranks, rounded so that the four sum to the mean rank iteration rounded down. */
+static void
+tell_iteration(JobRun *job, const OpenIteration *open)
+{
+    const Simulation *simulation = job->simulation;
+    const ClusterObserver *observer = &simulation->setup->observer;
+    uint32_t index = job->first_open;
+    gboolean counted = index >= job->setup->warmup &&
+                       (!simulation->setup->common || all_jobs_ran(simulation, open->start_ps, open->end_ps));
+    job->counted += counted ? 1 : 0;
+    if (observer->iteration == NULL)
+        return;
+    SimTime mean[ACCOUNT_CLASSES], sum = 0, before = 0;
+    for (AccountClass c = 0; c < ACCOUNT_CLASSES; c++) {
+        sum += open->sum[c];
+        mean[c] = sum / job->setup->workload->n_ranks - before;
+        before += mean[c];
+    }
+    observer->iteration(observer->owner, &(IterationRecord){.job = job->index,
+                                                            .index = index,
+                                                            .start_ps = open->start_ps,
+                                                            .end_ps = open->end_ps,
+                                                            .compute_ps = mean[ACCOUNT_COMPUTE],
+                                                            .exposed_wait_ps = mean[ACCOUNT_WAIT],
+                                                            .exposed_transfer_ps = mean[ACCOUNT_TRANSFER],
+                                                            .idle_ps = mean[ACCOUNT_IDLE],
+                                                            .counted = counted});
+}
+
+void
+job_iteration_ended(JobRun *job, const RankRun *rank)
+{
+    Simulation *simulation = job->simulation;
+    SimTime now = engine_now(simulation->engine);
+    OpenIteration *open = &g_array_index(job->open, OpenIteration, rank->iteration - job->first_open);
+    for (AccountClass c = 0; c < ACCOUNT_CLASSES; c++)
+        if (!sim_time_add(open->sum[c], rank->account.sum[c], &open->sum[c]))
+            engine_fail(simulation->engine,
+                        g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
+                                    "job %s: the times of all ranks of iteration %u sum to more than 106 days",
+                                    job->setup->name, rank->iteration));
+    open->end_ps = MAX(open->end_ps, now);
+    if (++open->ranks_ended < job->setup->workload->n_ranks)
+        return;
+    gboolean stuck = is_until(job) && open->end_ps == open->start_ps;
+    tell_iteration(job, open);
+    g_array_remove_index(job->open, 0);
+    job->first_open++;
+    if (stuck)
+        engine_fail(simulation->engine,
+                    g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
+                                "job %s: an iteration takes no time, so running it until job %s ends would never end",
+                                job->setup->name, simulation->jobs[job->setup->until].setup->name));
+}
+
+void
+job_rank_ended(JobRun *job)
+{
+    const ClusterObserver *observer = &job->simulation->setup->observer;
+    if (++job->ranks_ended < job->setup->workload->n_ranks)
+        return;
+    job->end_ps = engine_now(job->simulation->engine);
+    if (observer->job_ended != NULL)
+        observer->job_ended(observer->owner, job->index, job->end_ps, job->first_open, "done");
+}

@@ -1,0 +1,187 @@
+#include "cluster/run.h"
+
+#include "base/error.h"
+
+#include <math.h>
+
+void
+rank_account(RankRun *rank, AccountClass class, int change)
+{
+    account_change(&rank->account, engine_now(rank->job->simulation->engine), class, change);
+}
+
+static void
+end_op_in(RankRun *rank, uint32_t op, SimTime delay)
+{
+    Simulation *simulation = rank->job->simulation;
+    engine_schedule_in(
+        simulation->engine, delay,
+        (Event){.kind = simulation->kind_op_end, .target = rank->number, .sender = rank->number, .stamp = op});
+}
+
+void
+rank_end_op_now(RankRun *rank, uint32_t op)
+{
+    end_op_in(rank, op, 0);
+}
+
+/* Peak and memory bandwidth of the GPU a rank runs on: the job's own figures before the node's. */
+static void
+roofline(const JobRun *job, uint32_t rank, double *peak_FLOPps, double *bandwidth_Bps)
+{
+    const JobSetup *setup = job->setup;
+    const Node *node = fabric_node(job->simulation->setup->fabric, setup->nodes[rank]);
+    *peak_FLOPps = setup->peak_FLOPps > 0 ? setup->peak_FLOPps : node->peak_FLOPps;
+    *bandwidth_Bps = setup->memory_bandwidth_Bps > 0 ? setup->memory_bandwidth_Bps : node->memory_bandwidth_Bps;
+}
+
+/* Recorded time, else the roofline: max(operations / peak, bytes / memory bandwidth) (Williams, Waterman,
+ * Patterson 2009); of compute, times compute_scale. */
+static gboolean
+op_duration(const JobRun *job, uint32_t rank, const Op *op, SimTime *duration)
+{
+    double scale = op->kind == OP_COMPUTE ? job->setup->compute_scale : 1;
+    if (op->duration_ps >= 0) {
+        *duration = op->duration_ps;
+        return scale == 1 || sim_time_from_seconds((double)op->duration_ps * scale / (double)PS_PER_S, duration);
+    }
+    double moved = op->kind == OP_COPY ? (double)op->bytes : op->bytes_moved, peak, bandwidth, seconds = 0;
+    roofline(job, rank, &peak, &bandwidth);
+    if (op->flops > 0)
+        seconds = op->flops / peak;
+    if (moved > 0)
+        seconds = fmax(seconds, moved / bandwidth);
+    return sim_time_from_seconds(seconds * scale, duration);
+}
+
+static void
+start_timed(RankRun *rank, uint32_t index, const Op *op)
+{
+    SimTime duration;
+    if (!op_duration(rank->job, rank->rank, op, &duration)) {
+        engine_fail(rank->job->simulation->engine,
+                    g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
+                                "job %s rank %u: op \"%s\" lasts longer than 106 days", rank->job->setup->name,
+                                rank->rank, script_op_name(rank->script, index)));
+        return;
+    }
+    if (op->kind == OP_COMPUTE)
+        rank_account(rank, ACCOUNT_COMPUTE, 1);
+    end_op_in(rank, index, duration);
+}
+
+static void
+start_op(RankRun *rank, uint32_t index)
+{
+    const Op *op = script_op(rank->script, index);
+    switch (op->kind) {
+    case OP_COMPUTE:
+    case OP_HOST:
+    case OP_COPY:
+        start_timed(rank, index, op);
+        break;
+    case OP_COLLECTIVE:
+        meetings_arrive(rank->job->meetings, rank, index);
+        break;
+    case OP_SEND:
+        mailbox_send(rank->job->mailbox, rank, index);
+        break;
+    case OP_RECV:
+        mailbox_receive(rank->job->mailbox, rank, index);
+        break;
+    case OP_ALLOC:
+    case OP_FREE:
+    case OP_MARKER:
+        rank_end_op_now(rank, index);
+        break;
+    }
+}
+
+/* Starts all that may start. Ops end only by events, so nothing ends in here. */
+static void
+start_ready(RankRun *rank)
+{
+    for (uint32_t op = progress_next(rank->progress); op != INDEX_NONE; op = progress_next(rank->progress))
+        start_op(rank, op);
+}
+
+/* The next iteration, or the end of this rank; a program without ops goes through all of them here. */
+static void
+begin_next(RankRun *rank)
+{
+    Simulation *simulation = rank->job->simulation;
+    SimTime now = engine_now(simulation->engine);
+    while (job_may_begin(rank->job, rank->iteration)) {
+        rank->running = TRUE;
+        account_open(&rank->account, now);
+        progress_begin(rank->progress);
+        start_ready(rank);
+        if (!progress_done(rank->progress))
+            return;
+        job_iteration_ended(rank->job, rank);
+        rank->iteration++;
+    }
+    rank->running = FALSE;
+    job_rank_ended(rank->job);
+}
+
+void
+rank_begin(RankRun *rank)
+{
+    begin_next(rank);
+}
+
+void
+rank_op_ended(RankRun *rank, uint32_t op)
+{
+    if (script_op(rank->script, op)->kind == OP_COMPUTE)
+        rank_account(rank, ACCOUNT_COMPUTE, -1);
+    progress_end(rank->progress, op);
+    if (!progress_done(rank->progress)) {
+        start_ready(rank);
+        return;
+    }
+    account_book(&rank->account, engine_now(rank->job->simulation->engine));
+    job_iteration_ended(rank->job, rank);
+    rank->iteration++;
+    begin_next(rank);
+}
+
+/* What a timed op lacks on this GPU, or NULL. */
+static const char *
+missing_figure(const JobRun *job, uint32_t rank, const Op *op)
+{
+    if (op->duration_ps >= 0 || (op->kind != OP_COMPUTE && op->kind != OP_COPY))
+        return NULL;
+    double peak, bandwidth;
+    roofline(job, rank, &peak, &bandwidth);
+    if (op->kind == OP_COMPUTE && op->flops > 0 && !(peak > 0))
+        return "peak";
+    double moved = op->kind == OP_COPY ? (double)op->bytes : op->bytes_moved;
+    return moved > 0 && !(bandwidth > 0) ? "memory_bandwidth" : NULL;
+}
+
+gboolean
+rank_check_costs(const JobRun *job, GError **error)
+{
+    const Workload *workload = job->setup->workload;
+    for (uint32_t p = 0; p < workload->programs->len; p++) {
+        const Script *script = g_ptr_array_index(job->scripts, p);
+        uint32_t rank = 0;
+        while (rank < workload->n_ranks && workload->program_of_rank[rank] != p)
+            rank++;
+        if (rank == workload->n_ranks)
+            continue;
+        for (uint32_t o = 0; o < script_n_ops(script); o++) {
+            const char *missing = missing_figure(job, rank, script_op(script, o));
+            if (missing != NULL)
+                return error_input(
+                    error,
+                    "job %s: op \"%s\" has no recorded time and its GPU \"%s\" no %s; give it in the job "
+                    "or in fabric.generate.server.gpu",
+                    job->setup->name, script_op_name(script, o),
+                    fabric_node(job->simulation->setup->fabric, job->setup->nodes[rank])->name, missing);
+        }
+    }
+    return TRUE;
+}

@@ -1,0 +1,98 @@
+/* run.h - the state of one run, shared by the modules of this room alone
+ *
+ * simulation.c owns it all and runs the engine; rank.c moves ranks through their programs; meeting.c brings the
+ * members of a collective together; mailbox.c the ends of a message. Ranks are numbered over all jobs in
+ * scenario order, absent jobs included, so that a baseline has the same senders. */
+#pragma once
+
+#include "cluster/account.h"
+#include "cluster/script.h"
+#include "cluster/simulation.h"
+
+typedef struct Simulation Simulation;
+typedef struct JobRun JobRun;
+typedef struct Meetings Meetings;
+typedef struct Mailbox Mailbox;
+
+typedef struct {
+    JobRun *job;
+    uint32_t rank;   /* in the job */
+    uint32_t number; /* in the simulation: target and sender of its events */
+    const Script *script;
+    Progress *progress;
+    Account account;
+    uint32_t iteration;
+    gboolean running; /* inside an iteration */
+} RankRun;
+
+/* Sums over the ranks of one iteration that is not over yet. */
+typedef struct {
+    SimTime start_ps, end_ps;
+    SimTime sum[ACCOUNT_CLASSES];
+    uint32_t ranks_ended;
+} OpenIteration;
+
+struct JobRun {
+    Simulation *simulation;
+    const JobSetup *setup;
+    uint32_t index;
+    RankRun *ranks;
+    GPtrArray *scripts;  /* of Script *, a program */
+    GArray *open;        /* of OpenIteration; the first is iteration first_open */
+    uint32_t first_open; /* iterations ended */
+    uint32_t asked;      /* iterations any rank has begun */
+    uint32_t counted;    /* iterations that count for the mean */
+    uint32_t ranks_ended;
+    SimTime start_ps, end_ps; /* -1 = not yet */
+    Meetings *meetings;
+    Mailbox *mailbox;
+};
+
+struct Simulation {
+    const SimulationSetup *setup;
+    Engine *engine;
+    Routes *routes;
+    Network *network;
+    CollectiveRunner *runner;
+    JobRun *jobs;
+    RankRun *ranks; /* of all jobs */
+    uint32_t n_ranks;
+    uint32_t kind_job_start, kind_rank_begin, kind_op_end, kind_message_end, kind_meeting_end;
+    uint32_t next_coflow;
+    GPtrArray *meetings; /* of Meeting *: slots, NULL = free */
+    GArray *free_meetings;
+};
+
+/* rank.c */
+void rank_begin(RankRun *rank);                 /* an iteration */
+void rank_op_ended(RankRun *rank, uint32_t op); /* what may start now starts */
+void rank_account(RankRun *rank, AccountClass class, int change);
+void rank_end_op_now(RankRun *rank, uint32_t op); /* as an event of this instant */
+/* Can every compute op be given a time? Else an INPUT error naming job, op and what is missing. */
+gboolean rank_check_costs(const JobRun *job, GError **error);
+
+/* meeting.c */
+Meetings *meetings_new(JobRun *job);
+void meetings_free(Meetings *meetings);
+void meetings_arrive(Meetings *meetings, RankRun *rank, uint32_t op);
+void meetings_done(Simulation *simulation, uint32_t slot);
+/* Frees those still open when a run ends early. */
+void meetings_drop_open(Simulation *simulation);
+/* One line for each collective that waits, into text. */
+void meetings_describe(const Meetings *meetings, GString *text, uint32_t *lines_left);
+
+/* mailbox.c */
+Mailbox *mailbox_new(JobRun *job);
+void mailbox_free(Mailbox *mailbox);
+void mailbox_send(Mailbox *mailbox, RankRun *rank, uint32_t op);
+void mailbox_receive(Mailbox *mailbox, RankRun *rank, uint32_t op);
+void mailbox_message_ended(Mailbox *mailbox, uint32_t slot); /* under a model that moves no bytes */
+void mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left);
+
+/* S scaled by the job's scale_bytes, rounded down. */
+uint64_t job_scaled(const JobRun *job, uint64_t bytes);
+/* A rank of the job has no further iteration. */
+void job_rank_ended(JobRun *job);
+/* May a rank begin this iteration? Decided once for all ranks of the job. */
+gboolean job_may_begin(JobRun *job, uint32_t iteration);
+void job_iteration_ended(JobRun *job, const RankRun *rank);

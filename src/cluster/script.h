@@ -1,0 +1,36 @@
+/* script.h - a program made ready to be run: its ops by stream, what waits for each, and how far a rank has come
+ *
+ * A Script is made once a program and shared by all ranks of the role. A Progress is one rank's state: in the stream
+ * form one cursor a stream ("has ended" = the cursor of its stream is past it), in the DAG form one
+ * counter an op. Both give the ops that may start, lowest index first. Knows nothing of time or of networks. */
+#pragma once
+
+#include "workload/program.h"
+
+typedef struct Script Script;
+
+Script *script_new(const Program *program); /* program is borrowed */
+void script_free(Script *script);           /* NULL is fine */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Script, script_free)
+
+const Op *script_op(const Script *script, uint32_t op);
+const char *script_op_name(const Script *script, uint32_t op);
+/* "comm" of the stream an op is on, "" where it is on none. */
+const char *script_stream_name(const Script *script, uint32_t op);
+uint32_t script_n_ops(const Script *script);
+/* The op that is number seq among the collectives of this group; INDEX_NONE where there is none. */
+uint32_t script_collective(const Script *script, uint32_t group, uint32_t seq);
+
+typedef struct Progress Progress;
+
+Progress *progress_new(const Script *script); /* script is borrowed */
+void progress_free(Progress *progress);       /* NULL is fine */
+
+/* Back to the first op. */
+void progress_begin(Progress *progress);
+/* Takes an op that may start now and counts it as started; INDEX_NONE where none may. */
+uint32_t progress_next(Progress *progress);
+/* A started op has ended. */
+void progress_end(Progress *progress, uint32_t op);
+/* Have all ops ended? */
+gboolean progress_done(const Progress *progress);

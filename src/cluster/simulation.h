@@ -1,0 +1,63 @@
+/* simulation.h - jobs on a fabric, run to their ends
+ *
+ * One call is one run: all jobs together, or one of them with the others removed (its baseline: the same
+ * fabric, placement, routes, dice and start, DEFINITIONS 5). Nothing here knows of files. */
+#pragma once
+
+#include "cluster/observer.h"
+#include "workload/program.h"
+
+typedef struct {
+    const char *name;
+    const Workload *workload;
+    const uint32_t *nodes; /* of each rank */
+    SimTime arrival_ps;
+    uint32_t iterations; /* 0 where until is set */
+    uint32_t until;      /* run until this job has ended; INDEX_NONE */
+    uint32_t warmup;
+    gboolean start_together;
+    double scale_bytes, compute_scale;
+    double peak_FLOPps, memory_bandwidth_Bps; /* 0 = those of the GPU's node */
+    CollectiveConfig collectives;
+} JobSetup;
+
+typedef struct {
+    SimTime at_ps;
+    uint32_t link;
+    double rate_Bps; /* 0 = dead */
+} FaultSetup;
+
+typedef struct {
+    const char *model;
+    NetworkConfig network;
+    uint64_t seed;
+    const Fabric *fabric;
+    RoutingPolicy routing;
+    GPtrArray *pinned; /* of GArray * of uint32_t: chains of links; NULL = none */
+    const JobSetup *jobs;
+    uint32_t n_jobs;
+    uint32_t only_job;          /* this one alone; INDEX_NONE = all */
+    gboolean common;            /* count only iterations wholly inside the time in which all jobs run */
+    gboolean collectives_alone; /* work out alone_ps of collectives */
+    const FaultSetup *faults;
+    uint32_t n_faults;
+    ClusterObserver observer;
+    /* Called about ten times a second; FALSE interrupts the run. NULL = nobody watches. */
+    gboolean (*watch)(void *owner, SimTime now, uint64_t events);
+    void *watch_owner;
+} SimulationSetup;
+
+typedef struct {
+    SimTime end_ps;
+    uint64_t events;
+    uint32_t *iterations; /* finished, a job */
+    uint32_t *counted;    /* of these, those that count for the mean */
+    NetworkTotals totals;
+} SimulationResult;
+
+void simulation_result_clear(SimulationResult *result);
+
+/* FALSE with an error: INPUT where a job cannot run as it is (a compute op without time or figures, no route, no
+ * recorded time under the model recorded), RUN where it got stuck (who waits for what), INTERRUPTED where watch said
+ * so. *result is filled in any case, as far as the run came. */
+gboolean simulation_run(const SimulationSetup *setup, SimulationResult *result, GError **error);
