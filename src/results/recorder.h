@@ -1,7 +1,8 @@
 /* recorder.h - what a simulation tells, written into SQLite as it happens
  *
- * One file per study, many runs in it (DEFINITIONS 8, trainshed-results(5)). Rows go in inside transactions of at most one second or
- * 200,000 rows, with prepared statements; keys are checked before a run is called done. The one module family that talks to SQLite. */
+ * One file per study, many runs in it (DEFINITIONS 8, trainshed-results(5)). Rows go in inside transactions of at most
+ * one second or 200,000 rows, with prepared statements; keys are checked before a run is called done. The one module
+ * family that talks to SQLite. */
 #pragma once
 
 #include "cluster/observer.h"
@@ -18,7 +19,7 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(ResultsDb, results_free)
 
 typedef struct {
     const char *name;
-    const char *role; /* shared, alone, point */
+    const char *role;      /* shared, alone, point */
     int64_t parent_run_id; /* -1 = NULL */
     const char *scenario;  /* the whole text */
     uint64_t seed;
@@ -35,16 +36,25 @@ typedef struct {
     gboolean present; /* of an alone run: is it the one? absent jobs keep their id, get no row */
 } JobInfo;
 
-/* What to store, as levels of DEFINITIONS 8. */
+/* What to store. Each has what those before it have.
+ *   summary      run, node, link, job with its figures, placement, event; link_usage folded to one row a link and job,
+ * contention to one a victim, culprit, link and kind iterations   iteration collectives  collective, rank_traffic;
+ * link_usage and contention by bucket flows        flow */
 typedef enum { RESULTS_SUMMARY, RESULTS_ITERATIONS, RESULTS_COLLECTIVES, RESULTS_FLOWS } ResultsLevel;
 
 typedef struct Recorder Recorder;
 
 /* Begins a run with status running: rows of run, node, link, job. Texts are copied. A recorder belongs to db. */
-Recorder *recorder_begin(ResultsDb *db, const RunInfo *run, const Fabric *fabric, const JobInfo *jobs, uint32_t n_jobs, ResultsLevel level,
-                         GError **error);
+Recorder *recorder_begin(ResultsDb *db, const RunInfo *run, const Fabric *fabric, const JobInfo *jobs, uint32_t n_jobs,
+                         ResultsLevel level, GError **error);
 int64_t recorder_run_id(const Recorder *recorder);
 /* The observer that writes into it, owned by it. An SQLite failure is kept and comes out of recorder_end. */
 const ClusterObserver *recorder_observer(Recorder *recorder);
-/* Ends the run: open rows, foreign_key_check, totals, then status (done, failed, interrupted). Frees the recorder. */
-gboolean recorder_end(Recorder *recorder, const char *status, SimTime sim_ps, uint64_t events, double wall_s, GError **error);
+/* Commits what is older than a second. Rows commit by themselves as they come; this is for the time in which none
+ * comes. */
+void recorder_tick(Recorder *recorder);
+/* Ends the run: open rows, totals, before status done the check that all references of this run hold, then the status
+ * (done, failed, interrupted). FALSE with an error where a row could not be written or refers to nothing; the run then
+ * says failed if that can still be written, else running. Frees the recorder. */
+gboolean recorder_end(Recorder *recorder, const char *status, SimTime sim_ps, uint64_t events, double wall_s,
+                      GError **error);

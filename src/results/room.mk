@@ -1,2 +1,10 @@
 # results: one line a module, in alphabetical order
-libtrainshed_a_SOURCES += src/results/recorder.h
+libtrainshed_a_SOURCES += src/results/bulk.c src/results/bulk.h
+libtrainshed_a_SOURCES += src/results/database.c src/results/database.h
+libtrainshed_a_SOURCES += src/results/key_check.c src/results/key_check.h
+libtrainshed_a_SOURCES += src/results/recorder.c src/results/recorder.h src/results/recorder_state.h
+libtrainshed_a_SOURCES += src/results/recorder_fabric.c
+libtrainshed_a_SOURCES += src/results/recorder_jobs.c
+libtrainshed_a_SOURCES += src/results/recorder_network.c
+libtrainshed_a_SOURCES += src/results/schema.c src/results/schema.h
+libtrainshed_a_SOURCES += src/results/tally.c src/results/tally.h
