@@ -34,8 +34,8 @@ void engine_fail(Engine *engine, GError *error);
 /* Ends the run after the current instant, without error. */
 void engine_stop(Engine *engine);
 
-/* Called about ten times a second of wall time from engine_run, between instants; returning FALSE ends
- * the run with an INTERRUPTED error. */
+/* Called about ten times a second of wall time from engine_run, between events; returning FALSE ends the
+ * run with an INTERRUPTED error. */
 typedef gboolean (*EngineWatcher)(void *owner);
 void engine_set_watcher(Engine *engine, EngineWatcher watcher, void *owner);
 
