@@ -44,7 +44,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Routes, routes_free)
 const Fabric *routes_fabric(const Routes *routes);
 RoutingPolicy routes_policy(const Routes *routes);
 
-/* Pins the path of one (src, dst): a chain of links from src to dst, checked, copied. */
+/* Pins the path of one (src, dst), whatever its NICs: a chain of links from src to dst, checked, copied. It is followed under
+ * ROUTING_PINNED while all its links live; else the pair goes by ECMP. */
 gboolean routes_pin(Routes *routes, uint32_t src, uint32_t dst, const uint32_t *links, uint32_t n_links, GError **error);
 
 /* A dead link is on no route from now on; back again when alive. */
@@ -57,10 +58,14 @@ void routes_set_loads(Routes *routes, const double *load);
  * routes (they are its scratch). src == dst: no hops, latency 0. No live route: FALSE with an INPUT error that names both ends. */
 gboolean routes_find(Routes *routes, const RouteRequest *request, Route *route, GError **error);
 
-/* As routes_find, whatever the policy, split over all equal-cost paths: for collision accounting. */
+/* As routes_find, but split over all equal-cost paths whatever the policy (a live pinned path stays one): for collision
+ * accounting. */
 gboolean routes_find_sprayed(Routes *routes, const RouteRequest *request, Route *route, GError **error);
 
-/* The number of equal-cost paths of request (saturating). For topology paths. */
+/* Computes the next hops of every attachment now instead of when first asked for; for benchmarks. */
+void routes_prepare(Routes *routes);
+
+/* The number of equal-cost paths of request (saturating; 1 where a path is pinned). For topology paths. */
 gboolean routes_count(Routes *routes, const RouteRequest *request, uint64_t *n_paths, GError **error);
 
 /* The live equal-cost alternatives to hop number `hop` of the last route found for request: the links a hash could have chosen
