@@ -1,4 +1,4 @@
-/* program_check.h - parts of workload_check, one a file; used by no one else */
+/* program_check.h - parts of workload_check, one a file; check_order also serves readers, who know the file */
 #pragma once
 
 #include "workload/program.h"

@@ -1,4 +1,7 @@
 # workload: one line a module, in alphabetical order
+libtrainshed_a_SOURCES += src/workload/chakra.c src/workload/chakra_json.c src/workload/chakra_groups.c
+libtrainshed_a_SOURCES += src/workload/chakra_trace.c src/workload/chakra_trace.h
+libtrainshed_a_SOURCES += src/workload/chakra_workload.c
 libtrainshed_a_SOURCES += src/workload/check_collectives.c
 libtrainshed_a_SOURCES += src/workload/check_messages.c
 libtrainshed_a_SOURCES += src/workload/execution_trace.c src/workload/execution_trace.h
@@ -11,3 +14,13 @@ libtrainshed_a_SOURCES += src/workload/program_text.h
 libtrainshed_a_SOURCES += src/workload/trace_format.c src/workload/trace_format.h
 check_PROGRAMS += tests/test-kineto-survey
 tests_test_kineto_survey_LDADD = $(TEST_LIBS)
+
+# Chakra's messages: protobuf-c's code is made at build time.
+EXTRA_DIST += src/workload/chakra.proto
+nodist_libtrainshed_a_SOURCES += src/workload/chakra.pb-c.c src/workload/chakra.pb-c.h
+BUILT_SOURCES += src/workload/chakra.pb-c.h
+CLEANFILES += src/workload/chakra.pb-c.c src/workload/chakra.pb-c.h
+src/workload/chakra.pb-c.c src/workload/chakra.pb-c.h &: src/workload/chakra.proto
+	$(AM_V_GEN)$(MKDIR_P) src/workload && \
+	  $(PROTOC_C) --proto_path=$(srcdir)/src/workload --c_out=src/workload $(srcdir)/src/workload/chakra.proto
+src/workload/chakra.$(OBJEXT): src/workload/chakra.pb-c.h

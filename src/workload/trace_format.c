@@ -10,6 +10,8 @@
 
 /* The table: one line a format. */
 static const TraceFormat *const formats[] = {
+    &trace_chakra,
+    &trace_chakra_json,
     NULL,
 };
 
@@ -22,7 +24,7 @@ trace_formats(void)
 const TraceFormat *
 trace_format_find(const char *name, GError **error)
 {
-    const char *names[G_N_ELEMENTS(formats)] = { NULL };
+    const char *names[G_N_ELEMENTS(formats)] = {NULL};
     size_t n = 0;
     for (; formats[n] != NULL; n++) {
         names[n] = formats[n]->name;

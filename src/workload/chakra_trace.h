@@ -1,0 +1,95 @@
+/* chakra_trace.h - one rank's Chakra trace as its nodes say it, whatever the rendering
+ *
+ * Between the readers (chakra.c: protobuf, chakra_json.c) and chakra_workload.c, which makes programs of it.
+ * Format: schema 0.0.4 of mlcommons/chakra; attributes as ASTRA-sim's feeder reads them. */
+#pragma once
+
+#include "workload/trace_format.h"
+
+/* Node types of the schema. */
+typedef enum {
+    CHAKRA_INVALID,
+    CHAKRA_METADATA,
+    CHAKRA_MEM_LOAD,
+    CHAKRA_MEM_STORE,
+    CHAKRA_COMP,
+    CHAKRA_SEND,
+    CHAKRA_RECV,
+    CHAKRA_COLL,
+    CHAKRA_TYPES
+} ChakraType;
+
+/* Whole-number attributes that a program is made of. */
+typedef enum {
+    CHAKRA_IS_CPU_OP,
+    CHAKRA_NUM_OPS,
+    CHAKRA_TENSOR_SIZE,
+    CHAKRA_COMM_TYPE,
+    CHAKRA_COMM_SIZE,
+    CHAKRA_COMM_SRC,
+    CHAKRA_COMM_DST,
+    CHAKRA_COMM_TAG,
+    CHAKRA_NUMBERS
+} ChakraNumber;
+
+typedef struct {
+    uint64_t id;
+    uint64_t duration_us;           /* recorded; 0 = none */
+    int64_t number[CHAKRA_NUMBERS]; /* by ChakraNumber; 0 where not in has */
+    uint32_t has;                   /* bits 1 << ChakraNumber */
+    uint32_t type;                  /* a ChakraType, or what the file says */
+    uint32_t name;                  /* offset into texts */
+    uint32_t group;                 /* pg_name: offset into texts; INDEX_NONE = all ranks */
+    uint32_t first_dep, n_deps;     /* in deps */
+    uint32_t partial;               /* 1 where involved_dim leaves a dimension out */
+} ChakraNode;
+
+typedef struct {
+    char *path;
+    GArray *nodes;  /* of ChakraNode, file order */
+    GArray *deps;   /* of uint64_t: ids, control and data */
+    GString *texts; /* zero-terminated one after another */
+} ChakraTrace;
+
+ChakraTrace *chakra_trace_new(const char *path);
+void chakra_trace_free(ChakraTrace *trace); /* NULL is fine */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ChakraTrace, chakra_trace_free)
+
+/* Appends an empty node of type CHAKRA_INVALID; valid until the next one. */
+ChakraNode *chakra_trace_add(ChakraTrace *trace);
+/* Appends text; its offset. Bytes that are not UTF-8 are replaced. */
+uint32_t chakra_trace_text(ChakraTrace *trace, const char *text);
+const char *chakra_node_name(const ChakraTrace *trace, const ChakraNode *node);
+const char *chakra_type_name(uint32_t type);         /* "COMP_NODE"; "node type 9" is NULL */
+const char *chakra_number_name(ChakraNumber number); /* "comm_size" */
+
+/* The value of an attribute as the file has it. */
+typedef enum {
+    CHAKRA_VALUE_NONE, /* legal: the attribute counts as absent */
+    CHAKRA_VALUE_INTEGER,
+    CHAKRA_VALUE_BEYOND, /* an integer above 2^63 - 1 */
+    CHAKRA_VALUE_REAL,
+    CHAKRA_VALUE_TEXT,
+    CHAKRA_VALUE_BOOLS,
+    CHAKRA_VALUE_OTHER
+} ChakraValueKind;
+
+typedef struct {
+    ChakraValueKind kind;
+    int64_t integer;
+    const char *text;
+    gboolean all; /* of bools: every one is true */
+} ChakraValue;
+
+/* Takes an attribute; names that no program needs are passed over. FALSE with an error that begins with the
+ * attribute's name where its type or range is wrong. */
+gboolean chakra_node_set(ChakraTrace *trace, ChakraNode *node, const char *name, const ChakraValue *value,
+                         GError **error);
+
+/* Reads one file. NULL with an error. */
+typedef ChakraTrace *(*ChakraRead)(const char *path, GError **error);
+/* Reads all files of the source and makes a checked workload of them. */
+Workload *chakra_workload(const TraceSource *source, ChakraRead read, GError **error);
+
+/* Adds the groups of a file {"1": [0, 1], ...}, named by their ids; an empty list is all ranks. */
+gboolean chakra_groups_read(Workload *workload, const char *path, GError **error);
