@@ -88,6 +88,9 @@ typedef struct {
 } NetworkProbe;
 gboolean network_probe(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error);
 
+/* The fabric of its routes. */
+const Fabric *network_fabric(const Network *network);
+
 /* FALSE: this model moves nothing; collectives last what was recorded. */
 gboolean network_moves_bytes(const Network *network);
 
