@@ -7,13 +7,15 @@
 #include <string.h>
 #include <yajl/yajl_parse.h>
 
-enum { CHUNK = 64 * 1024, TOKEN_LIMIT = 256 * 1024 * 1024 };
+/* A small chunk: its tokens are pulled again while they are in the cache. */
+enum { CHUNK = 16 * 1024, TOKEN_LIMIT = 256 * 1024 * 1024 };
 
-/* A token waiting to be pulled: its text lies in texts, which moves as it grows. */
+/* A token waiting to be pulled: its text lies in texts, which moves as it grows. 32 bits suffice: texts holds
+ * one token of TOKEN_LIMIT at most and those of a chunk. */
 typedef struct {
     JsonKind kind;
     uint32_t end; /* where it ended: bytes into the chunk */
-    size_t text, length;
+    uint32_t text, length;
 } Queued;
 
 struct JsonReader {
@@ -48,8 +50,8 @@ enqueue(JsonReader *json, JsonKind kind, const char *text, size_t length)
         json->cap_texts = MAX(2 * json->cap_texts, json->n_texts + length + 1);
         json->texts = g_realloc(json->texts, json->cap_texts);
     }
-    q->text = json->n_texts;
-    q->length = length;
+    q->text = (uint32_t)json->n_texts;
+    q->length = (uint32_t)length;
     memcpy(json->texts + q->text, text, length);
     json->texts[q->text + length] = '\0';
     json->n_texts += length + 1;

@@ -15,3 +15,5 @@ tests_test_random_LDADD = $(TEST_LIBS)
 tests_test_sim_time_LDADD = $(TEST_LIBS)
 tests_test_suggest_LDADD = $(TEST_LIBS)
 tests_test_units_LDADD = $(TEST_LIBS)
+EXTRA_PROGRAMS += bench/json
+bench_json_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
