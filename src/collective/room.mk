@@ -1,2 +1,19 @@
 # collective: one line a module, in alphabetical order
-libtrainshed_a_SOURCES += src/collective/collective.h
+libtrainshed_a_SOURCES += src/collective/algorithm.c src/collective/algorithm.h
+libtrainshed_a_SOURCES += src/collective/binomial.c
+libtrainshed_a_SOURCES += src/collective/collective.c src/collective/collective.h
+libtrainshed_a_SOURCES += src/collective/direct.c
+libtrainshed_a_SOURCES += src/collective/halving_doubling.c
+libtrainshed_a_SOURCES += src/collective/hierarchical.c
+libtrainshed_a_SOURCES += src/collective/layout.c src/collective/layout.h
+libtrainshed_a_SOURCES += src/collective/pairwise.c
+libtrainshed_a_SOURCES += src/collective/plan_cache.c src/collective/plan_cache.h
+libtrainshed_a_SOURCES += src/collective/ring.c
+libtrainshed_a_SOURCES += src/collective/ring_time.c src/collective/ring_time.h
+libtrainshed_a_SOURCES += src/collective/rings.c src/collective/rings.h
+libtrainshed_a_SOURCES += src/collective/run.h
+libtrainshed_a_SOURCES += src/collective/run_bundles.c
+libtrainshed_a_SOURCES += src/collective/run_graph.c
+libtrainshed_a_SOURCES += src/collective/run_rings.c
+libtrainshed_a_SOURCES += src/collective/runner.c
+libtrainshed_a_SOURCES += src/collective/schedule.c src/collective/schedule.h

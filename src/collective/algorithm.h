@@ -1,0 +1,52 @@
+/* algorithm.h - the table of algorithms: a collective becomes a plan
+ *
+ * An algorithm is one file and one line in algorithm.c. A plan holds member numbers, bytes and order, no nodes and no
+ * times: a schedule of sends, or rings where that would be too long. */
+#pragma once
+
+#include "collective/layout.h"
+#include "collective/rings.h"
+#include "collective/schedule.h"
+
+typedef struct {
+    const CollectiveSpec *spec;
+    const Layout *layout;
+    const uint64_t *cut; /* of layout_cut: the bytes of each channel */
+} PlanRequest;
+
+typedef struct {
+    Schedule *schedule; /* one of the two */
+    Rings *rings;
+} Plan;
+
+typedef struct {
+    const char *name, *help;
+    uint32_t kinds; /* bit 1 << CollectiveKind */
+    /* Adds to plan, whose two parts are made but empty. FALSE with an INPUT error where the members do not suit. */
+    gboolean (*plan)(const PlanRequest *request, Plan *plan, GError **error);
+} CollectiveAlgorithm;
+
+#define KIND_BIT(kind) (1u << COLLECTIVE_##kind)
+
+extern const CollectiveAlgorithm algorithm_ring, algorithm_halving_doubling, algorithm_binomial, algorithm_direct,
+    algorithm_pairwise, algorithm_hierarchical;
+
+/* By name ("auto" and NULL are resolved by kind, members and size); NULL with an INPUT error that names the nearest, or
+ * says what the algorithm is for. */
+const CollectiveAlgorithm *algorithm_find(const char *name, const CollectiveSpec *spec, GError **error);
+
+/* A plan for n >= 2 members; NULL with an error. */
+Plan *plan_new(const CollectiveAlgorithm *algorithm, const PlanRequest *request, GError **error);
+void plan_free(Plan *plan); /* NULL is fine */
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(Plan, plan_free)
+size_t plan_memory(const Plan *plan);
+
+/* Has channel k anything to carry? Where S is 0 the first one carries the empty messages. */
+gboolean plan_channel_used(const PlanRequest *request, uint32_t channel);
+/* Bytes that member i sends to member j in an all-to-all. */
+uint64_t plan_all_to_all_bytes(const CollectiveSpec *spec, uint32_t i, uint32_t j);
+/* Is that a message at all? Zero entries of a matrix are not sent; an even all-to-all of 0 bytes is a message of
+ * latency. */
+gboolean plan_all_to_all_sends(const CollectiveSpec *spec, uint32_t i, uint32_t j);
+/* Bytes of chunks [from, to) of bytes in n chunks. */
+uint64_t plan_chunks(uint64_t bytes, uint32_t n, uint32_t from, uint32_t to);

@@ -1,0 +1,245 @@
+#include "collective/plan_cache.h"
+
+#include "base/error.h"
+#include "base/random.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* When the plans kept take more than this they are all let go (those in use live on). */
+#define MOST_MEMORY ((size_t)128 << 20)
+
+struct PlanCache {
+    Network *network;
+    const Fabric *fabric;
+    GHashTable *plans; /* of CachedPlan, key and value; looked up only */
+    size_t memory;
+};
+
+static guint
+plan_hash(gconstpointer key)
+{
+    return ((const CachedPlan *)key)->hash;
+}
+
+static gboolean
+same(const void *a, const void *b, size_t size)
+{
+    return (a == NULL) == (b == NULL) && (a == NULL || memcmp(a, b, size) == 0);
+}
+
+static gboolean
+plan_equal(gconstpointer x, gconstpointer y)
+{
+    const CachedPlan *a = x, *b = y;
+    if (a->hash != b->hash || a->algorithm != b->algorithm || a->kind != b->kind || a->bytes != b->bytes ||
+        a->root != b->root || a->channels != b->channels || a->layout->n != b->layout->n ||
+        a->layout->n_channels != b->layout->n_channels)
+        return FALSE;
+    size_t n = a->layout->n;
+    return same(a->nodes, b->nodes, n * sizeof *a->nodes) && same(a->matrix, b->matrix, n * n * sizeof *a->matrix) &&
+           same(a->cut, b->cut, (a->layout->n_channels + 1) * sizeof *a->cut);
+}
+
+void
+plan_cache_release(CachedPlan *plan)
+{
+    if (plan == NULL || --plan->references > 0)
+        return;
+    layout_free(plan->layout);
+    plan_free(plan->plan);
+    g_free(plan->cut);
+    g_free(plan->nodes);
+    g_free(plan->matrix);
+    g_free(plan);
+}
+
+static void
+release(gpointer plan)
+{
+    plan_cache_release(plan);
+}
+
+PlanCache *
+plan_cache_new(Network *network, const Fabric *fabric)
+{
+    PlanCache *cache = g_new0(PlanCache, 1);
+    cache->network = network;
+    cache->fabric = fabric;
+    cache->plans = g_hash_table_new_full(plan_hash, plan_equal, NULL, release);
+    return cache;
+}
+
+void
+plan_cache_free(PlanCache *cache)
+{
+    if (cache == NULL)
+        return;
+    g_hash_table_unref(cache->plans);
+    g_free(cache);
+}
+
+Transfer
+plan_transfer(const CollectiveSpec *spec, const Layout *layout, gboolean channel_nics, uint32_t channel, uint32_t src,
+              uint32_t dst, uint64_t bytes)
+{
+    return (Transfer){
+        .job = spec->job,
+        .iteration = spec->iteration,
+        .coflow = spec->coflow,
+        .src_rank = spec->ranks[src],
+        .dst_rank = spec->ranks[dst],
+        .channel = channel,
+        .src = spec->nodes[src],
+        .dst = spec->nodes[dst],
+        .src_nic = channel_nics ? layout_nic(layout, channel, src, dst) : INDEX_NONE,
+        .dst_nic = channel_nics ? layout_nic(layout, channel, dst, src) : INDEX_NONE,
+        .bytes = bytes,
+        .weight = 1,
+        .rate_cap_Bps = INFINITY,
+    };
+}
+
+/* The least live rate among the hops of channel k between servers; 0 where one has no way left. */
+static double
+channel_rate(PlanCache *cache, const CollectiveSpec *spec, const Layout *layout, uint32_t k)
+{
+    g_autofree uint32_t *order = g_new(uint32_t, layout->n);
+    layout_order(layout, k, order);
+    double least = INFINITY;
+    for (uint32_t p = 0; p < layout->n; p++) {
+        uint32_t src = order[p], dst = order[(p + 1) % layout->n];
+        if (layout->server_of[src] == layout->server_of[dst])
+            continue;
+        Transfer hop = plan_transfer(spec, layout, TRUE, k, src, dst, 1);
+        NetworkProbe probe;
+        g_autoptr(GError) none = NULL; /* no way through this NIC: the channel carries nothing */
+        if (!network_probe(cache->network, &hop, &probe, &none))
+            return 0;
+        least = MIN(least, probe.rate_Bps);
+    }
+    return least;
+}
+
+static gboolean
+cut_channels(PlanCache *cache, const CollectiveSpec *spec, const CollectiveConfig *config, CachedPlan *plan,
+             GError **error)
+{
+    const Layout *layout = plan->layout;
+    plan->cut = g_new(uint64_t, layout->n_channels + 1);
+    if (config->channel_weights == CHANNELS_EQUAL || layout->n_servers == 1) {
+        layout_cut(layout, spec->bytes, NULL, plan->cut);
+        return TRUE;
+    }
+    g_autofree double *weight = g_new(double, layout->n_channels);
+    double total = 0;
+    for (uint32_t k = 0; k < layout->n_channels; k++)
+        total += weight[k] = channel_rate(cache, spec, layout, k);
+    if (!(total > 0))
+        return error_input(error, "no NIC of the servers of ranks %u and others has a live way to the next server",
+                           spec->ranks[0]);
+    gboolean measurable = isfinite(total);
+    layout_cut(layout, spec->bytes, measurable ? weight : NULL, plan->cut);
+    return TRUE;
+}
+
+static guint
+hash_of(const CachedPlan *plan)
+{
+    uint64_t hash = hash_combine(hash_combine(plan->kind, plan->bytes), hash_combine(plan->root, plan->channels));
+    hash = hash_combine(hash, hash_text(plan->algorithm->name));
+    for (uint32_t i = 0; i < plan->layout->n; i++)
+        hash = hash_combine(hash, plan->nodes[i]);
+    return (guint)(hash ^ hash >> 32);
+}
+
+static gboolean
+probe(PlanCache *cache, const Transfer *transfer, GError **error)
+{
+    NetworkProbe ignored;
+    return network_probe(cache->network, transfer, &ignored, error);
+}
+
+/* Is there a way for every message? */
+static gboolean
+check_routes(PlanCache *cache, const CollectiveSpec *spec, const CachedPlan *plan, GError **error)
+{
+    const Schedule *schedule = plan->plan->schedule;
+    for (uint32_t i = 0; schedule != NULL && i < schedule->n; i++) {
+        const ScheduleNode *node = &schedule->nodes[i];
+        if (node->dst == INDEX_NONE)
+            continue;
+        Transfer hop =
+            plan_transfer(spec, plan->layout, schedule->channel_nics, node->channel, node->src, node->dst, 0);
+        if (!probe(cache, &hop, error))
+            return FALSE;
+    }
+    const Rings *rings = plan->plan->rings;
+    for (uint32_t i = 0; rings != NULL && i < rings->rings->len; i++) {
+        const Ring *ring = &g_array_index(rings->rings, Ring, i);
+        const Seat *seat = &g_array_index(rings->seats, Seat, ring->first_seat);
+        for (uint32_t p = 0; p < ring->n; p++) {
+            Transfer hop = plan_transfer(spec, plan->layout, ring->channel_nics, ring->channel, seat[p].member,
+                                         seat[(p + 1) % ring->n].member, 0);
+            if (!probe(cache, &hop, error))
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+static gboolean
+make(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **error)
+{
+    PlanRequest request = {spec, plan->layout, plan->cut};
+    plan->plan = plan_new(plan->algorithm, &request, error);
+    if (plan->plan == NULL || !check_routes(cache, spec, plan, error))
+        return FALSE;
+    size_t n = spec->n;
+    plan->memory =
+        plan_memory(plan->plan) + sizeof *plan + n * 16 + (plan->matrix != NULL ? n * n * sizeof *plan->matrix : 0);
+    if (cache->memory + plan->memory > MOST_MEMORY) {
+        g_hash_table_remove_all(cache->plans);
+        cache->memory = 0;
+    }
+    cache->memory += plan->memory;
+    plan->references++;
+    g_hash_table_add(cache->plans, plan);
+    return TRUE;
+}
+
+CachedPlan *
+plan_cache_take(PlanCache *cache, const CollectiveSpec *spec, const CollectiveConfig *config, GError **error)
+{
+    assert(spec->n >= 2);
+    const CollectiveAlgorithm *algorithm = algorithm_find(config->algorithm[spec->kind], spec, error);
+    if (algorithm == NULL)
+        return NULL;
+    CachedPlan *plan = g_new0(CachedPlan, 1);
+    plan->references = 1;
+    plan->algorithm = algorithm;
+    plan->kind = spec->kind;
+    plan->bytes = spec->bytes;
+    plan->root = spec->root;
+    plan->channels = config->channels;
+    plan->nodes = g_memdup2(spec->nodes, spec->n * sizeof *spec->nodes);
+    if (spec->kind == COLLECTIVE_ALL_TO_ALL && spec->matrix != NULL)
+        plan->matrix = g_memdup2(spec->matrix, (size_t)spec->n * spec->n * sizeof *spec->matrix);
+    plan->layout = layout_new(cache->fabric, spec->nodes, spec->n, config->channels);
+    plan->hash = hash_of(plan);
+    if (!cut_channels(cache, spec, config, plan, error)) {
+        plan_cache_release(plan);
+        return NULL;
+    }
+    CachedPlan *known = g_hash_table_lookup(cache->plans, plan);
+    if (known != NULL) {
+        plan_cache_release(plan);
+        known->references++;
+        return known;
+    }
+    if (make(cache, spec, plan, error))
+        return plan;
+    plan_cache_release(plan);
+    return NULL;
+}
