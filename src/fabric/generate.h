@@ -10,34 +10,27 @@ typedef struct {
     char *gpu; /* model name */
     double peak_FLOPps, memory_bandwidth_Bps;
     uint64_t memory_B;
-    double nvlink_rate_Bps; /* per GPU and direction; 0 = no NVLink */
+    double nvlink_rate_Bps;    /* per GPU and direction; 0 = no NVLink */
     SimTime nvlink_latency_ps; /* of each link: GPU to NVSwitch, NVSwitch to GPU */
-    double pcie_rate_Bps; /* GPU to its NIC; 0 = that of the NIC, all ports */
+    double pcie_rate_Bps;      /* GPU to its NIC; 0 = that of the NIC, all ports */
     SimTime pcie_latency_ps;
-    uint32_t nics;      /* NIC k belongs to GPU k * gpus / nics .. ; with fewer NICs than GPUs a NIC is shared */
+    uint32_t nics; /* NIC k belongs to GPU k * gpus / nics; with fewer NICs than GPUs each is shared by gpus / nics; 0 =
+                      a server alone, without a network */
     double nic_rate_Bps; /* of one port */
-    uint32_t nic_ports; /* parallel cables, or one to each of several leaves where the zone has planes; default 1 */
+    uint32_t nic_ports;  /* parallel cables to the one leaf of the NIC; default 1 */
     ForwardMode forward;
 } ServerSpec;
 
-typedef enum {
-    ZONE_RAIL,
-    ZONE_RAIL_ONLY,
-    ZONE_CLOS2,
-    ZONE_CLOS3,
-    ZONE_DRAGONFLY,
-    ZONE_TORUS,
-    ZONE_SWITCH
-} ZoneNetwork;
+typedef enum { ZONE_RAIL, ZONE_RAIL_ONLY, ZONE_CLOS2, ZONE_CLOS3, ZONE_DRAGONFLY, ZONE_TORUS, ZONE_SWITCH } ZoneNetwork;
 
 typedef struct {
     uint32_t servers;
     ZoneNetwork network;
-    double link_rate_Bps;
+    double link_rate_Bps;    /* of links between switches; 0 = that of a NIC port. NIC to leaf runs at nic_rate_Bps */
     SimTime link_latency_ps; /* of each link NIC to leaf, leaf to spine, ... */
     double oversubscription; /* of a leaf; 1 = none */
-    uint32_t radix;          /* ports a switch; 0 = 64 */
-    uint32_t spines;         /* 0 = as many as a leaf has uplinks */
+    uint32_t radix;  /* ports a switch has for its zone (the cuts' uplinks not counted); 0 = 64, of a lone switch any */
+    uint32_t spines; /* of a zone, of a pod of clos3; 0 = as many as a leaf has uplinks */
 } ZoneSpec;
 
 typedef struct {
@@ -59,8 +52,8 @@ typedef struct {
     double oversubscription; /* of the unit; 0 = rate is given */
     double rate_Bps;         /* of one link; 0 = oversubscription is given */
     double length_km;        /* unit to unit; NAN = latency_ps is given */
-    SimTime latency_ps;      /* unit to unit; -1 = from length at 5 us/km */
-    gboolean mesh;           /* units joined pairwise, no router between */
+    SimTime latency_ps; /* unit to unit; -1 = from length at 5 us/km; neither given: each link has that of the zone's */
+    gboolean mesh;      /* units joined pairwise, no router between */
 } CutSpec;
 
 typedef struct {

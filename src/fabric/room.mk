@@ -1,7 +1,11 @@
 # fabric: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/fabric/fabric.c src/fabric/fabric.h
 libtrainshed_a_SOURCES += src/fabric/fabric_names.c
-libtrainshed_a_SOURCES += src/fabric/generate.h
+libtrainshed_a_SOURCES += src/fabric/fabric_units.c src/fabric/fabric_units.h
+libtrainshed_a_SOURCES += src/fabric/generate.c src/fabric/generate.h src/fabric/generate_build.h
+libtrainshed_a_SOURCES += src/fabric/generate_plan.c src/fabric/generate_plan.h
+libtrainshed_a_SOURCES += src/fabric/generate_site.c src/fabric/generate_site.h
+libtrainshed_a_SOURCES += src/fabric/generate_zone.c src/fabric/generate_zone.h
 libtrainshed_a_SOURCES += src/fabric/graph_check.h
 libtrainshed_a_SOURCES += src/fabric/graphml.h
 libtrainshed_a_SOURCES += src/fabric/nic_lists.c src/fabric/nic_lists.h
@@ -13,3 +17,5 @@ libtrainshed_a_SOURCES += src/fabric/route_table.c src/fabric/route_table.h
 libtrainshed_a_SOURCES += src/fabric/rows.h
 check_PROGRAMS += tests/test-fabric
 tests_test_fabric_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-generate
+tests_test_generate_LDADD = $(TEST_LIBS)
