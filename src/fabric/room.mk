@@ -17,6 +17,7 @@ libtrainshed_a_SOURCES += src/fabric/route_chain.c src/fabric/route_chain.h
 libtrainshed_a_SOURCES += src/fabric/route_spray.c src/fabric/route_spray.h
 libtrainshed_a_SOURCES += src/fabric/route_table.c src/fabric/route_table.h
 libtrainshed_a_SOURCES += src/fabric/rows.h
+libtrainshed_a_SOURCES += src/fabric/topology_format.c src/fabric/topology_format.h
 check_PROGRAMS += tests/test-fabric
 tests_test_fabric_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-generate

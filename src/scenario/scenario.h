@@ -74,3 +74,6 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scenario, scenario_free)
 
 /* The fabric the scenario names: read or generated, sealed and connected. */
 Fabric *scenario_fabric(const Scenario *scenario, GError **error);
+/* The fabric of a file that is a whole scenario or only its `fabric:` key (the settings in topologies/), with sets as in scenario_read:
+ * read or generated, sealed. For the topology command. */
+Fabric *scenario_fabric_file(const char *path, const char *const *sets, GError **error);

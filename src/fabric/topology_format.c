@@ -1,0 +1,102 @@
+/* topology_format.c - the table of formats a fabric is read from */
+#include "fabric/topology_format.h"
+
+#include "base/error.h"
+#include "base/input.h"
+#include "base/suggest.h"
+#include "fabric/graphml.h"
+
+#include <string.h>
+
+enum { HEAD_SIZE = 65536 };
+
+/* XML whose first element is graphml, after declaration, comments and the like. */
+static gboolean
+is_graphml(const char *head, size_t length)
+{
+    const char *at = head + input_bom(head, length);
+    while (*at != '\0') {
+        at += strspn(at, " \t\r\n");
+        if (g_str_has_prefix(at, "<!--")) {
+            at = strstr(at, "-->");
+        } else if (at[0] == '<' && (at[1] == '?' || at[1] == '!')) {
+            at = strchr(at, '>');
+        } else {
+            return g_str_has_prefix(at, "<graphml") || (at[0] == '<' && strstr(at, ":graphml") != NULL);
+        }
+        if (at == NULL)
+            return FALSE;
+        at += *at == '>' ? 1 : 3;
+    }
+    return FALSE;
+}
+
+/* The table: one line a format. */
+static const TopologyFormat formats[] = {
+    {"graphml", "GraphML with the attributes of trainshed-topology(1)", is_graphml, graphml_read},
+};
+
+const TopologyFormat *
+topology_formats(size_t *n_formats)
+{
+    *n_formats = G_N_ELEMENTS(formats);
+    return formats;
+}
+
+/* "graphml, simai" */
+static char *
+known_formats(void)
+{
+    const char *names[G_N_ELEMENTS(formats) + 1] = {NULL};
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
+        names[i] = formats[i].name;
+    return g_strjoinv(", ", (char **)names);
+}
+
+static const TopologyFormat *
+find_format(const char *name, GError **error)
+{
+    const char *names[G_N_ELEMENTS(formats)];
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
+        names[i] = formats[i].name;
+        if (strcmp(name, names[i]) == 0)
+            return &formats[i];
+    }
+    g_autofree char *known = known_formats();
+    const char *near = suggest_nearest(name, names, G_N_ELEMENTS(names));
+    error_input(error, "there is no topology format \"%s\"%s%s%s; known are: %s", name, near ? "; did you mean \"" : "",
+                near ? near : "", near ? "\"" : "", known);
+    return NULL;
+}
+
+static const TopologyFormat *
+recognise(const char *path, GError **error)
+{
+    g_autoptr(Input) input = input_open(path, error);
+    if (input == NULL)
+        return NULL;
+    char head[HEAD_SIZE + 1];
+    size_t length = 0;
+    while (length < HEAD_SIZE) {
+        gssize n = input_read(input, head + length, HEAD_SIZE - length, error);
+        if (n < 0)
+            return NULL;
+        if (n == 0)
+            break;
+        length += (size_t)n;
+    }
+    head[length] = '\0';
+    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
+        if (formats[i].recognise(head, length))
+            return &formats[i];
+    g_autofree char *known = known_formats();
+    error_input(error, "%s: this is no fabric in a format that is known (%s)", path, known);
+    return NULL;
+}
+
+Fabric *
+topology_read(const char *path, const char *format, char **notes, GError **error)
+{
+    const TopologyFormat *reader = format != NULL ? find_format(format, error) : recognise(path, error);
+    return reader != NULL ? reader->read(path, notes, error) : NULL;
+}
