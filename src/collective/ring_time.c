@@ -83,6 +83,8 @@ advance(Recursion *r, uint32_t p, const HopCost *cost, gboolean reduces, SimTime
     SimTime middle = state.first + cost->middle_ps;
     state.end = MAX(middle, end_here) + cost->last_ps;
     state.next_end = state.end + latency + (reduces ? cost->reduce_last_ps : 0);
+    if (reduces)
+        r->end = MAX(r->end, state.next_first);
     if (reduces && cost->parts == 3)
         r->end = MAX(r->end, middle + latency + cost->reduce_middle_ps);
     return state;

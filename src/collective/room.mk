@@ -17,3 +17,5 @@ libtrainshed_a_SOURCES += src/collective/run_graph.c
 libtrainshed_a_SOURCES += src/collective/run_rings.c
 libtrainshed_a_SOURCES += src/collective/runner.c
 libtrainshed_a_SOURCES += src/collective/schedule.c src/collective/schedule.h
+check_PROGRAMS += tests/test-ring-time
+tests_test_ring_time_LDADD = $(TEST_LIBS)
