@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "results/schema.h"
 
+#include <assert.h>
+
 /* One reference of a table: parent, and its columns pairwise. */
 typedef struct {
     int64_t id;
@@ -54,7 +56,7 @@ references(ResultsDb *db, const char *table, GError **error)
 
 /* SQL that gives the first row of the run whose reference meets nothing, in words. */
 static char *
-search(const char *table, const Reference *reference)
+search(const char *table, int64_t after, const Reference *reference)
 {
     g_autoptr(GString) words = g_string_new(NULL), set = g_string_new(NULL), same = g_string_new(NULL);
     for (guint i = 0; i < reference->from->len; i++) {
@@ -63,15 +65,17 @@ search(const char *table, const Reference *reference)
         g_string_append_printf(set, " AND c.%s IS NOT NULL", from);
         g_string_append_printf(same, "%sp.%s = c.%s", i > 0 ? " AND " : "", to, from);
     }
+    g_autofree char *later = after < 0 ? g_strdup("") : g_strdup_printf("c.rowid > %" G_GINT64_FORMAT " AND ", after);
     return g_strdup_printf(
-        "SELECT %s FROM %s AS c WHERE c.run_id = ?%s AND NOT EXISTS (SELECT 1 FROM %s AS p WHERE %s) LIMIT 1",
-        words->str, table, set->str, reference->parent, same->str);
+        "SELECT %s FROM %s AS c WHERE %sc.run_id = ?%s AND NOT EXISTS (SELECT 1 FROM %s AS p WHERE %s) LIMIT 1",
+        words->str, table, later, set->str, reference->parent, same->str);
 }
 
 static gboolean
-check_reference(ResultsDb *db, int64_t run_id, const char *table, const Reference *reference, GError **error)
+check_reference(ResultsDb *db, int64_t run_id, const char *table, int64_t after, const Reference *reference,
+                GError **error)
 {
-    g_autofree char *sql = search(table, reference);
+    g_autofree char *sql = search(table, after, reference);
     g_autoptr(sqlite3_stmt) statement = database_prepare(db, sql, error);
     if (statement == NULL)
         return FALSE;
@@ -84,6 +88,24 @@ check_reference(ResultsDb *db, int64_t run_id, const char *table, const Referenc
     g_set_error(error, TRAINSHED_ERROR, TRAINSHED_ERROR_RUN, "%s: table %s: a row with %s refers to no row of table %s",
                 db->path, table, (const char *)sqlite3_column_text(statement, 0), reference->parent);
     return FALSE;
+}
+
+gboolean
+key_mark(ResultsDb *db, KeyMark *mark, GError **error)
+{
+    for (size_t t = 0; schema_run_tables[t] != NULL; t++) {
+        assert(t < KEY_TABLES);
+        const char *table = schema_run_tables[t];
+        g_autofree char *kind = g_strdup_printf("SELECT wr FROM pragma_table_list('%s')", table);
+        int64_t without_rowid = 0;
+        if (!database_number(db, kind, &without_rowid, error))
+            return FALSE;
+        mark->after[t] = without_rowid ? -1 : 0;
+        g_autofree char *last = g_strdup_printf("SELECT max(rowid) FROM %s", table);
+        if (!without_rowid && !database_number(db, last, &mark->after[t], error))
+            return FALSE;
+    }
+    return TRUE;
 }
 
 /* The one table whose key is the run itself. */
@@ -105,7 +127,7 @@ check_parent(ResultsDb *db, int64_t run_id, GError **error)
 }
 
 gboolean
-key_check(ResultsDb *db, int64_t run_id, GError **error)
+key_check(ResultsDb *db, int64_t run_id, const KeyMark *mark, GError **error)
 {
     if (!check_parent(db, run_id, error))
         return FALSE;
@@ -114,7 +136,7 @@ key_check(ResultsDb *db, int64_t run_id, GError **error)
         if (found == NULL)
             return FALSE;
         for (guint i = 0; i < found->len; i++)
-            if (!check_reference(db, run_id, schema_run_tables[t], g_ptr_array_index(found, i), error))
+            if (!check_reference(db, run_id, schema_run_tables[t], mark->after[t], g_ptr_array_index(found, i), error))
                 return FALSE;
     }
     return TRUE;

@@ -98,6 +98,13 @@ recorder_tick(Recorder *recorder)
         commit(recorder);
 }
 
+void
+recorder_flush(Recorder *recorder)
+{
+    if (recorder->error == NULL)
+        commit(recorder);
+}
+
 static void
 recorder_free(Recorder *recorder)
 {
@@ -212,6 +219,8 @@ write_start(Recorder *recorder, const RunInfo *run, const Fabric *fabric, const 
     if (!db->unindexed && !database_exec(db, schema_drop_index_sql, error))
         return FALSE;
     db->unindexed = TRUE;
+    if (!key_mark(db, &recorder->mark, error))
+        return FALSE;
     begin_transaction(recorder);
     gboolean done = recorder->in_transaction && insert_run(recorder, run, error) &&
                     insert_jobs(recorder, jobs, error) && prepare(recorder, error);
@@ -309,9 +318,10 @@ recorder_end(Recorder *recorder, const char *status, SimTime sim_ps, uint64_t ev
     wrong = g_steal_pointer(&recorder->error);
     if (wrong != NULL && recorder->in_transaction)
         sqlite3_exec(recorder->db->sql, "ROLLBACK", NULL, NULL, NULL); /* the failure before it is the one to tell */
-    gboolean done = wrong == NULL &&
-                    (strcmp(status, "done") != 0 || key_check(recorder->db, recorder->run_id, &wrong)) &&
-                    set_status(recorder, status, &wrong);
+    gboolean done =
+        wrong == NULL &&
+        (strcmp(status, "done") != 0 || key_check(recorder->db, recorder->run_id, &recorder->mark, &wrong)) &&
+        set_status(recorder, status, &wrong);
     if (!done) {
         set_status(recorder, "failed", NULL); /* where even that fails it goes on saying running */
         g_propagate_error(error, g_steal_pointer(&wrong));

@@ -53,6 +53,8 @@ const ClusterObserver *recorder_observer(Recorder *recorder);
 /* Commits what is older than a second. Rows commit by themselves as they come; this is for the time in which none
  * comes. */
 void recorder_tick(Recorder *recorder);
+/* Commits all rows told so far. */
+void recorder_flush(Recorder *recorder);
 /* Ends the run: open rows, totals, before status done the check that all references of this run hold, then the status
  * (done, failed, interrupted). FALSE with an error where a row could not be written or refers to nothing; the run then
  * says failed if that can still be written, else running. Frees the recorder. */

@@ -1,6 +1,8 @@
 /* recorder_network.c - bytes moved and time lost: as they are told, or summed and written at the end */
 #include "results/recorder_state.h"
 
+#include "base/error.h"
+
 #include <math.h>
 
 static const char *const loss_names[] = {[LOSS_CONTENTION] = "contention",
@@ -24,13 +26,31 @@ write_usage(Recorder *recorder, uint32_t link, uint32_t job, SimTime start_ps, S
     recorder_row_done(recorder, TABLE_LINK_USAGE);
 }
 
+/* The table's key is made after the last row; that each bucket comes once, and in order, shows here already. */
+static gboolean
+bucket_is_new(Recorder *recorder, uint32_t link, uint32_t job, SimTime start_ps, SimTime length_ps)
+{
+    TallyEntry *last = tally_at(recorder->usage, link, job, 0, 0);
+    if (length_ps > 0 && (uint64_t)start_ps >= last->count) {
+        last->count = (uint64_t)start_ps + (uint64_t)length_ps;
+        return TRUE;
+    }
+    if (recorder->error == NULL)
+        g_set_error(&recorder->error, TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
+                    "%s: table link_usage: link %u, job %u: the bucket at %" G_GINT64_FORMAT " ps of %" G_GINT64_FORMAT
+                    " ps comes after one that ended at %" G_GUINT64_FORMAT " ps",
+                    recorder->db->path, link, job, start_ps, length_ps, last->count);
+    return FALSE;
+}
+
 static void
 observe_usage(void *owner, uint32_t link, uint32_t job, SimTime bucket_start_ps, SimTime bucket_ps, uint64_t bytes,
               SimTime busy_ps)
 {
     Recorder *recorder = owner;
-    if (recorder->usage == NULL) {
-        write_usage(recorder, link, job, bucket_start_ps, bucket_ps, bytes, busy_ps);
+    if (recorder->level >= RESULTS_COLLECTIVES) {
+        if (bucket_is_new(recorder, link, job, bucket_start_ps, bucket_ps))
+            write_usage(recorder, link, job, bucket_start_ps, bucket_ps, bytes, busy_ps);
         return;
     }
     TallyEntry *sum = tally_at(recorder->usage, link, job, 0, 0);
@@ -111,12 +131,11 @@ observe_transfer(void *owner, const TransferRecord *transfer)
 void
 recorder_observe_network(Recorder *recorder)
 {
-    if (recorder->level >= RESULTS_COLLECTIVES) {
+    recorder->usage = tally_new();
+    if (recorder->level >= RESULTS_COLLECTIVES)
         recorder->traffic = tally_new();
-    } else {
-        recorder->usage = tally_new();
+    else
         recorder->losses = tally_new();
-    }
     recorder->observer.network.owner = recorder;
     recorder->observer.network.link_usage = observe_usage;
     recorder->observer.network.loss = observe_loss;
@@ -141,7 +160,7 @@ void
 recorder_write_sums(Recorder *recorder, SimTime sim_ps)
 {
     size_t n = 0;
-    const TallyEntry *sums = recorder->usage != NULL ? tally_sorted(recorder->usage, &n) : NULL;
+    const TallyEntry *sums = recorder->level < RESULTS_COLLECTIVES ? tally_sorted(recorder->usage, &n) : NULL;
     for (size_t i = 0; i < n; i++)
         write_usage(recorder, sums[i].key[0], sums[i].key[1], 0, sim_ps, sums[i].bytes, (SimTime)sums[i].count);
 

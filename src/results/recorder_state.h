@@ -2,6 +2,7 @@
 #pragma once
 
 #include "results/bulk.h"
+#include "results/key_check.h"
 #include "results/tally.h"
 
 /* Tables that rows go into by bulk; their columns are in recorder.c. */
@@ -41,6 +42,7 @@ struct Recorder {
     ClusterObserver observer;
     GError *error; /* the first failure; nothing is written after it */
 
+    KeyMark mark;
     Bulk *bulks[TABLES];
     sqlite3_stmt *begin, *commit, *update_job;
     gboolean in_transaction, committing;
@@ -51,7 +53,8 @@ struct Recorder {
     uint32_t n_jobs;
     int64_t n_collectives, n_flows;
     uint64_t transfers, bytes;
-    Tally *usage;   /* (link, job): bytes, busy time as count; below level collectives */
+    Tally *usage;   /* (link, job): bytes, busy time as count; from level collectives on, where each row is written: the
+                       end of the last bucket */
     Tally *losses;  /* (victim, culprit, link, kind); below level collectives */
     Tally *traffic; /* (job, source rank, destination rank): bytes, transfers; from level collectives on */
 };

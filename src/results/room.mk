@@ -8,3 +8,5 @@ libtrainshed_a_SOURCES += src/results/recorder_jobs.c
 libtrainshed_a_SOURCES += src/results/recorder_network.c
 libtrainshed_a_SOURCES += src/results/schema.c src/results/schema.h
 libtrainshed_a_SOURCES += src/results/tally.c src/results/tally.h
+EXTRA_PROGRAMS += bench/results
+bench_results_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
