@@ -11,6 +11,7 @@
 
 /* The table: one line a command. */
 static const Command *const commands[] = {
+    &command_query,
     NULL,
 };
 

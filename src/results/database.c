@@ -125,7 +125,7 @@ open_file(const char *path, int flags, GError **error)
     ResultsDb *db = g_new0(ResultsDb, 1);
     db->path = g_strdup(path);
     db->writable = (flags & SQLITE_OPEN_READWRITE) != 0;
-    if (sqlite3_open_v2(path, &db->sql, flags, NULL) != SQLITE_OK) {
+    if (sqlite3_open_v2(path, &db->sql, flags | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK) {
         error_input(error, "%s: cannot be opened: %s", path, sqlite3_errmsg(db->sql));
         results_free(db);
         return NULL;

@@ -8,7 +8,7 @@
 #include "cluster/observer.h"
 #include "fabric/fabric.h"
 
-typedef struct ResultsDb ResultsDb;
+typedef struct ResultsDb ResultsDb; /* of one thread */
 
 /* Opens or makes the file, checks its version (another program's file, or a newer version: INPUT error). */
 ResultsDb *results_open(const char *path, GError **error);
