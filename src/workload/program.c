@@ -126,6 +126,12 @@ workload_add_group(Workload *workload, const char *name, const uint32_t *ranks, 
     return workload->groups->len - 1;
 }
 
+void
+workload_add_instance(Workload *workload, uint32_t group, const uint32_t *ranks, uint32_t n)
+{
+    add_instance(g_ptr_array_index(workload->groups, group), ranks, n);
+}
+
 uint32_t
 workload_add_mesh(Workload *workload, const char *const *axes, const uint32_t *sizes, uint32_t n_axes)
 {

@@ -89,6 +89,8 @@ uint32_t workload_add_program(Workload *workload, gboolean dag);
 Program *workload_program(const Workload *workload, uint32_t index);
 /* A group with one instance; its index. ranks is copied. */
 uint32_t workload_add_group(Workload *workload, const char *name, const uint32_t *ranks, uint32_t n);
+/* One more instance of a group; its ranks are in no other. ranks is copied. */
+void workload_add_instance(Workload *workload, uint32_t group, const uint32_t *ranks, uint32_t n);
 /* The axes of a mesh, first axis innermost (rank = c0 + n0 (c1 + n1 ...)): one group an axis, instances by the other
  * coordinates. sizes must multiply to n_ranks. Index of the first. */
 uint32_t workload_add_mesh(Workload *workload, const char *const *axes, const uint32_t *sizes, uint32_t n_axes);

@@ -10,7 +10,10 @@ libtrainshed_a_SOURCES += src/workload/kineto_file.c src/workload/kineto_file.h
 libtrainshed_a_SOURCES += src/workload/kineto_survey.c src/workload/kineto.h
 libtrainshed_a_SOURCES += src/workload/program.c src/workload/program.h
 libtrainshed_a_SOURCES += src/workload/program_check.c src/workload/program_check.h
-libtrainshed_a_SOURCES += src/workload/program_text.h
+libtrainshed_a_SOURCES += src/workload/program_op.c src/workload/program_words.h
+libtrainshed_a_SOURCES += src/workload/program_text.c src/workload/program_text.h
+libtrainshed_a_SOURCES += src/workload/program_token.c src/workload/program_token.h
+libtrainshed_a_SOURCES += src/workload/program_write.c
 libtrainshed_a_SOURCES += src/workload/trace_format.c src/workload/trace_format.h
 check_PROGRAMS += tests/test-kineto-survey
 tests_test_kineto_survey_LDADD = $(TEST_LIBS)
@@ -24,3 +27,4 @@ src/workload/chakra.pb-c.c src/workload/chakra.pb-c.h &: src/workload/chakra.pro
 	$(AM_V_GEN)$(MKDIR_P) src/workload && \
 	  $(PROTOC_C) --proto_path=$(srcdir)/src/workload --c_out=src/workload $(srcdir)/src/workload/chakra.proto
 src/workload/chakra.$(OBJEXT): src/workload/chakra.pb-c.h
+EXTRA_DIST += traces/dlrm-two-streams.program
