@@ -1,19 +1,44 @@
 /* model.h - what a network model is made of: one file and one line in network.c's table
  *
- * A model embeds NetworkBase as its first member. */
+ * A model embeds Network as its first member; network.c fills that in before init. What models share lies
+ * beside them: activities (who is told of what, activity.h), demands (what a transfer takes of each link,
+ * demand.h), books of bytes (usage.h). */
 #pragma once
 
+#include "network/activity.h"
 #include "network/network.h"
 
-typedef struct {
+typedef struct NetworkModel NetworkModel;
+
+struct Network {
+    const NetworkModel *model;
+    NetworkConfig config;
+    Routes *routes;
+    Engine *engine;
+    NetworkObserver observer;
+    Activities *activities;
+    uint64_t *job_keys; /* hash of seed and name, by job */
+    uint32_t n_jobs;
+    NetworkTotals totals;
+    gboolean finished;
+    struct NetworkLater *later; /* link changes to come */
+    uint32_t n_later, kind_later;
+};
+
+struct NetworkModel {
     const char *name, *help;
     gboolean moves_bytes;
-    Network *(*create)(const NetworkConfig *config, Routes *routes, Engine *engine, const NetworkObserver *observer);
-    void (*destroy)(Network *network);
-    gboolean (*send_bundle)(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single, GError **error);
+    size_t size; /* of the struct that embeds Network */
+    void (*init)(Network *network);
+    void (*destroy)(Network *network); /* what init and the run made; not the struct itself */
+    /* A new activity, just made, starts now. FALSE with an INPUT error (no route): the caller takes it back. */
+    gboolean (*start)(Network *network, uint32_t activity, GError **error);
     void (*set_link)(Network *network, uint32_t link, double rate_Bps);
     gboolean (*probe)(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error);
-    void (*finish)(Network *network);
-} NetworkModel;
+    void (*finish)(Network *network); /* NULL: nothing to close */
+};
 
 extern const NetworkModel network_fluid, network_analytic, network_recorded;
+
+/* The route request of a transfer: nodes, NICs, and the ECMP key of DEFINITIONS 2. */
+RouteRequest network_request(const Network *network, const Transfer *transfer);

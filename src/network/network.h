@@ -20,11 +20,11 @@ typedef struct {
     uint32_t iteration; /* of that job, for the books */
     uint32_t coflow;    /* the collective it belongs to: a number unique in the run, INDEX_NONE = none */
     uint32_t src_rank, dst_rank, channel; /* with the job's name: the ECMP key */
-    uint32_t src, dst;         /* nodes: GPUs or hosts */
-    uint32_t src_nic, dst_nic; /* NICs to use, INDEX_NONE = the nearest */
-    uint64_t bytes;            /* 0 is legal: a message of latency only */
-    double weight;             /* share of a contended link, 1 = one flow */
-    double rate_cap_Bps;       /* INFINITY = none */
+    uint32_t src, dst;                    /* nodes: GPUs or hosts */
+    uint32_t src_nic, dst_nic;            /* NICs to use, INDEX_NONE = the nearest */
+    uint64_t bytes;                       /* 0 is legal: a message of latency only */
+    double weight;                        /* share of a contended link, 1 = one flow */
+    double rate_cap_Bps;                  /* INFINITY = none */
 } Transfer;
 
 typedef struct {
@@ -45,11 +45,11 @@ typedef struct {
 } LogGops;
 
 typedef struct {
-    uint64_t seed;            /* of the scenario: into the ECMP key */
-    SimTime bucket_ps;        /* of link usage and losses; > 0 */
-    gboolean books;           /* keep link usage and losses; without, only transfers are told */
-    gboolean collisions;      /* tell collisions from contention (needs a further solve) */
-    double payload_fraction;  /* payload / (payload + header), 1 = headers not counted */
+    uint64_t seed;           /* of the scenario: into the ECMP key */
+    SimTime bucket_ps;       /* of link usage and losses; > 0 */
+    gboolean books;          /* keep link usage and losses; without, only transfers are told */
+    gboolean collisions;     /* tell collisions from contention (needs a further solve) */
+    double payload_fraction; /* payload / (payload + header), 1 = headers not counted */
     LogGops loggops;
 } NetworkConfig;
 

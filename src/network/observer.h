@@ -16,8 +16,8 @@ typedef struct {
     uint32_t iteration;   /* the victim's */
     SimTime bucket_start_ps;
     LossKind kind;
-    double lost_ps;  /* transfer time lost in this bucket */
-    uint64_t bytes;  /* what the culprit moved over the link meanwhile */
+    double lost_ps; /* transfer time lost in this bucket */
+    uint64_t bytes; /* what the culprit moved over the link meanwhile */
 } Loss;
 
 typedef struct {
@@ -34,8 +34,8 @@ typedef struct {
     void *owner;
     /* One job's bytes on one link in one bucket that has any; called when the bucket is over. Per (link, job)
      * buckets come in time order, and their bytes sum to exactly the bytes routed over the link. */
-    void (*link_usage)(void *owner, uint32_t link, uint32_t job, SimTime bucket_start_ps, SimTime bucket_ps, uint64_t bytes,
-                       SimTime busy_ps);
+    void (*link_usage)(void *owner, uint32_t link, uint32_t job, SimTime bucket_start_ps, SimTime bucket_ps,
+                       uint64_t bytes, SimTime busy_ps);
     /* Sums of one (victim, culprit, link, iteration, bucket, kind), each key once a run, in a fixed order. */
     void (*loss)(void *owner, const Loss *loss);
     /* A transfer, or each member of a bundle, has arrived. */

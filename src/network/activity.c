@@ -1,0 +1,204 @@
+#include "network/activity.h"
+
+#include "base/index.h"
+
+#include <assert.h>
+
+typedef struct {
+    NetworkDone done;
+    void *owner;
+} Client;
+
+struct Activities {
+    Engine *engine;
+    const NetworkObserver *observer;
+    Client *clients;
+    uint32_t n_clients;
+    Activity *rows;
+    uint32_t n_rows, room;
+    uint32_t *free_rows;
+    uint32_t n_free;
+    uint32_t in_flight;
+    uint64_t opened;
+    uint32_t kind_sent, kind_delivered;
+    ActivitySent on_sent;
+    void *on_sent_owner;
+};
+
+static void
+tell(Activities *activities, const Activity *activity, NetworkMoment moment)
+{
+    Client client = activities->clients[activity->client];
+    client.done(client.owner, activity->cookie, moment);
+}
+
+static void
+tell_observer(Activities *activities, const Activity *activity)
+{
+    const NetworkObserver *observer = activities->observer;
+    if (observer->transfer == NULL)
+        return;
+    const Transfer *members = activity_members(activity);
+    for (uint32_t i = 0; i < activity->n_members; i++) {
+        const Transfer *member = &members[i];
+        TransferRecord record = {.job = member->job,
+                                 .iteration = member->iteration,
+                                 .src_rank = member->src_rank,
+                                 .dst_rank = member->dst_rank,
+                                 .channel = member->channel,
+                                 .src = member->src,
+                                 .dst = member->dst,
+                                 .bytes = member->bytes,
+                                 .start_ps = activity->start_ps,
+                                 .sent_ps = activity->sent_ps,
+                                 .end_ps = engine_now(activities->engine)};
+        observer->transfer(observer->owner, &record);
+    }
+}
+
+static void
+release(Activities *activities, uint32_t number)
+{
+    g_free(activities->rows[number].others);
+    activities->rows[number].others = NULL;
+    activities->free_rows[activities->n_free++] = number;
+    activities->in_flight--;
+}
+
+static void
+handle_sent(void *owner, const Event *event)
+{
+    activities_sent(owner, event->target);
+}
+
+static void
+handle_delivered(void *owner, const Event *event)
+{
+    Activities *activities = owner;
+    Activity activity = activities->rows[event->target]; /* a copy: the client may open more */
+    tell_observer(activities, &activity);
+    release(activities, event->target);
+    tell(activities, &activity, NETWORK_DELIVERED);
+}
+
+Activities *
+activities_new(Engine *engine, const NetworkObserver *observer)
+{
+    Activities *activities = g_new0(Activities, 1);
+    activities->engine = engine;
+    activities->observer = observer;
+    activities->kind_sent = engine_add_kind(engine, handle_sent, activities);
+    activities->kind_delivered = engine_add_kind(engine, handle_delivered, activities);
+    return activities;
+}
+
+void
+activities_free(Activities *activities)
+{
+    if (activities == NULL)
+        return;
+    for (uint32_t i = 0; i < activities->n_rows; i++)
+        g_free(activities->rows[i].others);
+    g_free(activities->rows);
+    g_free(activities->free_rows);
+    g_free(activities->clients);
+    g_free(activities);
+}
+
+uint32_t
+activities_add_client(Activities *activities, NetworkDone done, void *owner)
+{
+    activities->clients = g_renew(Client, activities->clients, activities->n_clients + 1);
+    activities->clients[activities->n_clients] = (Client){done, owner};
+    return activities->n_clients++;
+}
+
+static uint32_t
+take_row(Activities *activities)
+{
+    if (activities->n_free > 0)
+        return activities->free_rows[--activities->n_free];
+    if (activities->n_rows == activities->room) {
+        activities->room = MAX(256, 2 * activities->room);
+        activities->rows = g_renew(Activity, activities->rows, activities->room);
+        activities->free_rows = g_renew(uint32_t, activities->free_rows, activities->room);
+    }
+    return activities->n_rows++;
+}
+
+uint32_t
+activities_open(Activities *activities, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single)
+{
+    assert(client < activities->n_clients && bundle->n_members > 0);
+    uint32_t number = take_row(activities);
+    activities->rows[number] = (Activity){.client = client,
+                                          .cookie = cookie,
+                                          .order = activities->opened++,
+                                          .single = single,
+                                          .n_members = bundle->n_members,
+                                          .first = bundle->members[0],
+                                          .latency_ps = bundle->latency_ps,
+                                          .start_ps = engine_now(activities->engine)};
+    if (bundle->n_members > 1)
+        activities->rows[number].others = g_memdup2(bundle->members, bundle->n_members * sizeof *bundle->members);
+    activities->in_flight++;
+    return number;
+}
+
+void
+activities_withdraw(Activities *activities, uint32_t activity)
+{
+    release(activities, activity);
+}
+
+Activity *
+activities_get(Activities *activities, uint32_t activity)
+{
+    return &activities->rows[activity];
+}
+
+const Transfer *
+activity_members(const Activity *activity)
+{
+    return activity->others != NULL ? activity->others : &activity->first;
+}
+
+void
+activities_sent(Activities *activities, uint32_t number)
+{
+    Activity *row = &activities->rows[number];
+    row->sent_ps = engine_now(activities->engine);
+    Activity activity = *row;
+    if (activities->on_sent != NULL)
+        activities->on_sent(activities->on_sent_owner, number);
+    else
+        activities_delivered_in(activities, number, activity.latency_ps);
+    tell(activities, &activity, NETWORK_SENT);
+}
+
+void
+activities_sent_in(Activities *activities, uint32_t activity, SimTime delay)
+{
+    engine_schedule_in(activities->engine, delay,
+                       (Event){.kind = activities->kind_sent, .target = activity, .sender = NETWORK_SENDER});
+}
+
+void
+activities_delivered_in(Activities *activities, uint32_t activity, SimTime delay)
+{
+    engine_schedule_in(activities->engine, delay,
+                       (Event){.kind = activities->kind_delivered, .target = activity, .sender = NETWORK_SENDER});
+}
+
+void
+activities_on_sent(Activities *activities, ActivitySent sent, void *owner)
+{
+    activities->on_sent = sent;
+    activities->on_sent_owner = owner;
+}
+
+uint32_t
+activities_in_flight(const Activities *activities)
+{
+    return activities->in_flight;
+}

@@ -1,0 +1,164 @@
+#include "network/demand.h"
+
+#include "base/index.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* A node on the way of a split transfer: what has come in and not yet been handed on. */
+typedef struct {
+    uint64_t bytes;
+    double share;
+    uint32_t n_out; /* hops not yet served */
+} Hub;
+
+struct DemandMaker {
+    Network *network;
+    const Fabric *fabric;
+    uint32_t *row; /* by link: its row in uses; INDEX_NONE */
+    Hub *hubs;     /* by node; all zero between calls */
+    MaxMinUse *uses;
+    uint64_t *bytes;
+    uint32_t room;
+    uint64_t *split; /* bytes of each hop of one route */
+    uint32_t split_room;
+};
+
+DemandMaker *
+demand_maker_new(Network *network)
+{
+    DemandMaker *maker = g_new0(DemandMaker, 1);
+    maker->network = network;
+    maker->fabric = routes_fabric(network->routes);
+    uint32_t n_links = fabric_n_links(maker->fabric);
+    maker->row = g_new(uint32_t, MAX(1, n_links));
+    memset(maker->row, 0xff, n_links * sizeof *maker->row);
+    maker->hubs = g_new0(Hub, fabric_n_nodes(maker->fabric));
+    return maker;
+}
+
+void
+demand_maker_free(DemandMaker *maker)
+{
+    if (maker == NULL)
+        return;
+    g_free(maker->row);
+    g_free(maker->hubs);
+    g_free(maker->uses);
+    g_free(maker->bytes);
+    g_free(maker->split);
+    g_free(maker);
+}
+
+static uint32_t
+row_of(DemandMaker *maker, Demand *demand, uint32_t link)
+{
+    if (maker->row[link] != INDEX_NONE)
+        return maker->row[link];
+    if (demand->n == maker->room) {
+        maker->room = MAX(64, 2 * maker->room);
+        maker->uses = g_renew(MaxMinUse, maker->uses, maker->room);
+        maker->bytes = g_renew(uint64_t, maker->bytes, maker->room);
+    }
+    maker->uses[demand->n] = (MaxMinUse){link, 0};
+    maker->bytes[demand->n] = 0;
+    return maker->row[link] = demand->n++;
+}
+
+/* Whole bytes for each hop of a route, in proportion to the shares at each node, its last hop taking the rest. Hops
+ * come by distance from the source, so a node's bytes are complete before it hands them on. */
+static void
+apportion(DemandMaker *maker, const Route *route, uint32_t src, uint64_t bytes)
+{
+    if (route->n_hops > maker->split_room) {
+        maker->split_room = MAX(64, 2 * route->n_hops);
+        maker->split = g_renew(uint64_t, maker->split, maker->split_room);
+    }
+    for (uint32_t i = 0; i < route->n_hops; i++) {
+        Hub *from = &maker->hubs[fabric_link(maker->fabric, route->hops[i].link)->src];
+        from->n_out++;
+        from->share += route->hops[i].share;
+    }
+    maker->hubs[src].bytes = bytes;
+    for (uint32_t i = 0; i < route->n_hops; i++) {
+        const Link *link = fabric_link(maker->fabric, route->hops[i].link);
+        Hub *from = &maker->hubs[link->src];
+        uint64_t part = from->bytes;
+        if (--from->n_out > 0)
+            part = MIN(part, (uint64_t)((double)from->bytes * (route->hops[i].share / from->share) + 0.5));
+        from->bytes -= part;
+        from->share -= route->hops[i].share;
+        maker->hubs[link->dst].bytes += part;
+        maker->split[i] = part;
+    }
+    maker->hubs[src] = (Hub){0};
+    for (uint32_t i = 0; i < route->n_hops; i++) {
+        const Link *link = fabric_link(maker->fabric, route->hops[i].link);
+        maker->hubs[link->src] = maker->hubs[link->dst] = (Hub){0};
+    }
+}
+
+static gboolean
+split_anywhere(const Route *route)
+{
+    for (uint32_t i = 0; i < route->n_hops; i++)
+        if (route->hops[i].share != 1)
+            return TRUE;
+    return FALSE;
+}
+
+static gboolean
+add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *demand, GError **error)
+{
+    Route route;
+    RouteRequest request = network_request(maker->network, member);
+    Routes *routes = maker->network->routes;
+    if (!(spread ? routes_find_sprayed(routes, &request, &route, error) : routes_find(routes, &request, &route, error)))
+        return FALSE;
+    demand->latency_ps = MAX(demand->latency_ps, route.latency_ps);
+    if (member->bytes == 0)
+        return TRUE;
+    gboolean split = split_anywhere(&route);
+    if (split)
+        apportion(maker, &route, member->src, member->bytes);
+    double factor = (double)member->bytes / (double)demand->largest;
+    demand->cap_Bps = MIN(demand->cap_Bps, member->rate_cap_Bps / factor);
+    for (uint32_t i = 0; i < route.n_hops; i++) {
+        uint32_t row = row_of(maker, demand, route.hops[i].link);
+        maker->uses[row].coefficient += factor * route.hops[i].share;
+        maker->bytes[row] += split ? maker->split[i] : member->bytes;
+    }
+    return TRUE;
+}
+
+gboolean
+demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gboolean spread, Demand *demand,
+            GError **error)
+{
+    *demand = (Demand){.weight = 1, .cap_Bps = INFINITY};
+    for (uint32_t i = 0; i < n_members; i++) {
+        if (members[i].src != members[i].dst && members[i].bytes > demand->largest) {
+            demand->largest = members[i].bytes;
+            demand->weight = members[i].weight;
+        }
+    }
+    gboolean found = TRUE;
+    for (uint32_t i = 0; i < n_members && found; i++)
+        if (members[i].src != members[i].dst)
+            found = add_member(maker, &members[i], spread, demand, error);
+    for (uint32_t i = 0; i < demand->n; i++)
+        maker->row[maker->uses[i].link] = INDEX_NONE;
+    demand->uses = maker->uses;
+    demand->bytes = maker->bytes;
+    return found;
+}
+
+double
+demand_rate_alone(const Demand *demand, const double *capacity)
+{
+    double rate = demand->cap_Bps;
+    for (uint32_t i = 0; i < demand->n; i++)
+        rate = MIN(rate, capacity[demand->uses[i].link] / demand->uses[i].coefficient);
+    return rate;
+}

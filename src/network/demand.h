@@ -1,0 +1,34 @@
+/* demand.h - what a transfer, or a bundle of them, takes of each link
+ *
+ * The members of a bundle progress together: one rate r, that of its largest member; member m moves at r x bytes of m /
+ * bytes of the largest. Each link's coefficient is the sum over members of that factor x the share of the member's
+ * bytes that cross the link. Bytes split over paths are apportioned in whole bytes: what enters a node leaves it. */
+#pragma once
+
+#include "network/maxmin.h"
+#include "network/model.h"
+
+typedef struct {
+    MaxMinUse *uses; /* distinct links, in the order met */
+    uint64_t *bytes; /* across each */
+    uint32_t n;
+    uint64_t largest;   /* bytes of the largest member that moves */
+    double weight;      /* of that one (the first such) */
+    double cap_Bps;     /* on its rate, so that no member exceeds its own */
+    SimTime latency_ps; /* of the longest path */
+} Demand;
+
+/* Scratch for one fabric; demands point into it until the next call. */
+typedef struct DemandMaker DemandMaker;
+
+DemandMaker *demand_maker_new(Network *network);
+void demand_maker_free(DemandMaker *maker); /* NULL is fine */
+
+/* Of n members, along their routes, or with spread over all equal-cost paths whatever the policy. Members of 0 bytes,
+ * or from a node to itself, take nothing: largest is 0 where none moves. FALSE with an INPUT error where there is no
+ * route. */
+gboolean demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gboolean spread, Demand *demand,
+                     GError **error);
+
+/* The rate the demand gets with nothing else in the fabric, given the capacity of each link. */
+double demand_rate_alone(const Demand *demand, const double *capacity);

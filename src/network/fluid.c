@@ -1,0 +1,417 @@
+/* fluid.c - flows at weighted max-min fair rates
+ *
+ * Bytes left are counted in integers of 2^-32 B/s x 1 ps (rates are whole multiples of 2^-32 B/s), so that an end is
+ * the ceiling of the exact end however often the rate changed. Starts, ends and link changes of one instant are
+ * gathered and solved once, in the engine's settler. Ends wait in a heap of their own (by time, then order of
+ * creation); the engine holds one event for the earliest. A flow whose route dies is routed anew, or stands still until
+ * a link is back; what was rerouted, and what is split over paths, does not go back by itself. */
+#include "network/demand.h"
+#include "network/end_heap.h"
+#include "network/usage.h"
+
+#include <assert.h>
+#include <math.h>
+
+typedef __int128 Count;
+
+/* Counts of one byte. */
+#define BYTE ((Count)PS_PER_S << 32)
+
+typedef struct {
+    uint32_t flow; /* in the solver; INDEX_NONE = not there: latency only, sent, or standing still */
+    uint32_t book;
+    gboolean stalled;
+    double rate_Bps; /* of its largest member */
+    SimTime since;
+    Count left;       /* of its largest member, as of since */
+    uint64_t largest; /* bytes of that member in all */
+    uint64_t before;  /* of them those moved on earlier routes */
+} FluidFlow;
+
+typedef struct {
+    uint32_t *items;
+    uint32_t n, room;
+} Numbers;
+
+typedef struct {
+    Network base;
+    MaxMin *solver;
+    DemandMaker *maker;
+    Usage *usage;     /* NULL: no books */
+    double *capacity; /* by link: what bytes may use of it */
+    double *load;     /* by link, for adaptive routing: flows routed over it / capacity; else NULL */
+    FluidFlow *flows; /* by activity */
+    uint32_t flows_room;
+    uint32_t *activity_of; /* by flow of the solver */
+    uint32_t activity_of_room;
+    EndHeap *ends;
+    Numbers ended, moved; /* scratch: activities of one instant */
+    Numbers stalled;      /* activities, in the order they stopped */
+    gboolean unsettled;
+    SimTime wake_ps; /* of the event that counts; -1 = none */
+    uint32_t wake_stamp, kind_wake;
+} Fluid;
+
+static void
+add_number(Numbers *numbers, uint32_t number)
+{
+    if (numbers->n == numbers->room) {
+        numbers->room = MAX(64, 2 * numbers->room);
+        numbers->items = g_renew(uint32_t, numbers->items, numbers->room);
+    }
+    numbers->items[numbers->n++] = number;
+}
+
+static SimTime
+now_of(const Fluid *self)
+{
+    return engine_now(self->base.engine);
+}
+
+/* How many flows are routed over each link, for adaptive routing. */
+static void
+count_load(Fluid *self, uint32_t flow, double sign)
+{
+    if (self->load == NULL)
+        return;
+    for (uint32_t i = 0; i < maxmin_n_uses(self->solver, flow); i++) {
+        uint32_t link = maxmin_use(self->solver, flow, i).link;
+        double raw = fabric_link(routes_fabric(self->base.routes), link)->capacity_Bps;
+        self->load[link] = (round(self->load[link] * raw) + sign) / raw;
+    }
+}
+
+static void
+enter_solver(Fluid *self, uint32_t number, const Demand *demand)
+{
+    FluidFlow *flow = &self->flows[number];
+    flow->flow = maxmin_add(self->solver, demand->uses, demand->n, demand->weight, demand->cap_Bps);
+    if (flow->flow >= self->activity_of_room) {
+        self->activity_of_room = MAX(flow->flow + 1, MAX(256, 2 * self->activity_of_room));
+        self->activity_of = g_renew(uint32_t, self->activity_of, self->activity_of_room);
+    }
+    self->activity_of[flow->flow] = number;
+    flow->rate_Bps = 0;
+    flow->since = now_of(self);
+    flow->stalled = FALSE;
+    count_load(self, flow->flow, 1);
+    if (self->usage != NULL)
+        flow->book =
+            usage_begin(self->usage, activities_get(self->base.activities, number)->first.job, demand, flow->since);
+    self->unsettled = TRUE;
+}
+
+static void
+leave_solver(Fluid *self, uint32_t number)
+{
+    FluidFlow *flow = &self->flows[number];
+    count_load(self, flow->flow, -1);
+    maxmin_remove(self->solver, flow->flow);
+    flow->flow = INDEX_NONE;
+    end_heap_remove(self->ends, number);
+    self->unsettled = TRUE;
+}
+
+/* Loads are set anew before each question: other networks may share the routes. */
+static gboolean
+make_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error)
+{
+    if (self->load != NULL)
+        routes_set_loads(self->base.routes, self->load);
+    return demand_make(self->maker, members, n_members, FALSE, demand, error);
+}
+
+static gboolean
+start(Network *network, uint32_t number, GError **error)
+{
+    Fluid *self = (Fluid *)network;
+    Activity *activity = activities_get(network->activities, number);
+    Demand demand;
+    if (!make_demand(self, activity_members(activity), activity->n_members, &demand, error))
+        return FALSE;
+    if (activity->single)
+        activity->latency_ps = demand.latency_ps;
+    if (number >= self->flows_room) {
+        self->flows_room = MAX(number + 1, MAX(256, 2 * self->flows_room));
+        self->flows = g_renew(FluidFlow, self->flows, self->flows_room);
+    }
+    self->flows[number] = (FluidFlow){.flow = INDEX_NONE, .book = INDEX_NONE, .largest = demand.largest};
+    if (demand.largest == 0) {
+        activities_sent_in(network->activities, number, 0);
+        return TRUE;
+    }
+    self->flows[number].left = demand.largest * BYTE;
+    enter_solver(self, number, &demand);
+    return TRUE;
+}
+
+/* Counts what has moved since its rate last changed. */
+static void
+bring_up(FluidFlow *flow, SimTime now)
+{
+    flow->left -= (Count)(flow->rate_Bps * 0x1p32) * (now - flow->since);
+    flow->since = now;
+}
+
+/* When the flow ends at its present rate; FALSE: never, or beyond the range of time. */
+static gboolean
+end_of(const FluidFlow *flow, SimTime *end)
+{
+    Count rate = (Count)(flow->rate_Bps * 0x1p32);
+    if (rate == 0)
+        return FALSE;
+    Count time = flow->left <= 0 ? 0 : (flow->left + rate - 1) / rate;
+    return time <= SIM_TIME_MAX && sim_time_add(flow->since, (SimTime)time, end);
+}
+
+static void
+change_rate(Fluid *self, uint32_t number, double rate_Bps)
+{
+    FluidFlow *flow = &self->flows[number];
+    SimTime now = now_of(self), end;
+    bring_up(flow, now);
+    flow->rate_Bps = rate_Bps;
+    if (end_of(flow, &end))
+        end_heap_set(self->ends, number, end, activities_get(self->base.activities, number)->order);
+    else
+        end_heap_remove(self->ends, number);
+    if (self->usage != NULL)
+        usage_set_rate(self->usage, flow->book, rate_Bps, now);
+}
+
+static void
+wake_at_first_end(Fluid *self)
+{
+    uint32_t number;
+    SimTime end;
+    if (!end_heap_first(self->ends, &number, &end) || end == self->wake_ps)
+        return;
+    self->wake_ps = end;
+    engine_schedule(
+        self->base.engine,
+        (Event){.when = end, .kind = self->kind_wake, .sender = NETWORK_SENDER, .stamp = ++self->wake_stamp});
+}
+
+static void
+note_full_links(Fluid *self)
+{
+    uint32_t n_links;
+    const uint32_t *links = maxmin_touched_links(self->solver, &n_links);
+    for (uint32_t i = 0; i < n_links && !self->base.totals.saturated; i++)
+        self->base.totals.saturated = isfinite(maxmin_link_level(self->solver, links[i]));
+}
+
+/* Solves for all that happened in this instant. */
+static void
+settle(void *owner)
+{
+    Fluid *self = owner;
+    if (self->unsettled) {
+        self->unsettled = FALSE;
+        uint32_t n_changed;
+        const uint32_t *changed = maxmin_solve(self->solver, &n_changed);
+        for (uint32_t i = 0; i < n_changed; i++)
+            change_rate(self, self->activity_of[changed[i]], maxmin_rate(self->solver, changed[i]));
+        note_full_links(self);
+    }
+    wake_at_first_end(self);
+}
+
+/* Takes out all that end now, then tells their clients: what these start may take the places left. */
+static void
+handle_wake(void *owner, const Event *event)
+{
+    Fluid *self = owner;
+    if (event->stamp != self->wake_stamp)
+        return;
+    self->wake_ps = -1;
+    self->ended.n = 0;
+    SimTime now = now_of(self), end;
+    uint32_t number;
+    while (end_heap_first(self->ends, &number, &end) && end <= now) {
+        if (self->usage != NULL)
+            usage_end(self->usage, self->flows[number].book, now);
+        leave_solver(self, number);
+        add_number(&self->ended, number);
+    }
+    for (uint32_t i = 0; i < self->ended.n; i++)
+        activities_sent(self->base.activities, self->ended.items[i]);
+}
+
+/* Of its largest member, whole bytes that have left on any route. */
+static uint64_t
+bytes_moved(const FluidFlow *flow)
+{
+    Count whole_left = flow->left <= 0 ? 0 : (flow->left + BYTE - 1) / BYTE;
+    return flow->largest - (uint64_t)whole_left;
+}
+
+/* Its members with the bytes that are still to go; freed by the caller. */
+static Transfer *
+members_left(const Activity *activity, const FluidFlow *flow)
+{
+    Transfer *members = g_memdup2(activity_members(activity), activity->n_members * sizeof *members);
+    uint64_t moved = bytes_moved(flow);
+    for (uint32_t i = 0; i < activity->n_members; i++) {
+        unsigned __int128 part = (unsigned __int128)members[i].bytes * moved / flow->largest;
+        members[i].bytes -= (uint64_t)part;
+    }
+    return members;
+}
+
+/* Looks for a way for what is left of a flow that is out of the solver; without one it stands still. */
+static void
+route_rest(Fluid *self, uint32_t number)
+{
+    FluidFlow *flow = &self->flows[number];
+    const Activity *activity = activities_get(self->base.activities, number);
+    g_autofree Transfer *members = members_left(activity, flow);
+    Demand demand;
+    if (!make_demand(self, members, activity->n_members, &demand, NULL)) {
+        flow->stalled = TRUE;
+        add_number(&self->stalled, number);
+        return;
+    }
+    flow->before = bytes_moved(flow);
+    enter_solver(self, number, &demand);
+}
+
+static int
+by_order(gconstpointer a, gconstpointer b, gpointer data)
+{
+    Activities *activities = data;
+    uint64_t x = activities_get(activities, *(const uint32_t *)a)->order;
+    uint64_t y = activities_get(activities, *(const uint32_t *)b)->order;
+    return (x > y) - (x < y);
+}
+
+/* The link is dead: what crosses it goes another way. */
+static void
+reroute(Fluid *self, uint32_t link)
+{
+    self->moved.n = 0;
+    for (uint32_t i = 0; i < maxmin_n_on_link(self->solver, link); i++) {
+        uint32_t flow = maxmin_on_link(self->solver, link, i), number = self->activity_of[flow];
+        if (self->flows[number].flow == flow) /* not one that is leaving */
+            add_number(&self->moved, number);
+    }
+    g_qsort_with_data(self->moved.items, (int)self->moved.n, sizeof *self->moved.items, by_order,
+                      self->base.activities);
+    SimTime now = now_of(self);
+    for (uint32_t i = 0; i < self->moved.n; i++) {
+        uint32_t number = self->moved.items[i];
+        FluidFlow *flow = &self->flows[number];
+        bring_up(flow, now);
+        uint64_t moved = bytes_moved(flow);
+        if (self->usage != NULL)
+            usage_cut(self->usage, flow->book, moved - flow->before, now);
+        leave_solver(self, number);
+        if (moved < flow->largest)
+            route_rest(self, number);
+        else /* it ends in this instant */
+            activities_sent_in(self->base.activities, number, 0);
+    }
+}
+
+static void
+retry_stalled(Fluid *self)
+{
+    uint32_t n = self->stalled.n;
+    g_autofree uint32_t *numbers = g_memdup2(self->stalled.items, n * sizeof *numbers);
+    self->stalled.n = 0;
+    for (uint32_t i = 0; i < n; i++)
+        route_rest(self, numbers[i]);
+}
+
+static void
+set_link(Network *network, uint32_t link, double rate_Bps)
+{
+    Fluid *self = (Fluid *)network;
+    gboolean was_dead = self->capacity[link] == 0, dead = rate_Bps == 0;
+    self->capacity[link] = rate_Bps * network->config.payload_fraction;
+    self->unsettled = TRUE;
+    if (dead != was_dead)
+        routes_set_alive(network->routes, link, !dead);
+    if (dead)
+        reroute(self, link);
+    maxmin_set_capacity(self->solver, link, self->capacity[link]);
+    if (was_dead && !dead)
+        retry_stalled(self);
+}
+
+static gboolean
+probe(Network *network, const Transfer *transfer, NetworkProbe *result, GError **error)
+{
+    Fluid *self = (Fluid *)network;
+    Transfer sized = *transfer;
+    sized.bytes = MAX(1, sized.bytes);
+    Demand demand;
+    if (!make_demand(self, &sized, 1, &demand, error))
+        return FALSE;
+    *result = (NetworkProbe){.latency_ps = demand.latency_ps,
+                             .rate_Bps = demand.n > 0 ? demand_rate_alone(&demand, self->capacity) : INFINITY};
+    return TRUE;
+}
+
+static void
+init(Network *network)
+{
+    Fluid *self = (Fluid *)network;
+    const Fabric *fabric = routes_fabric(network->routes);
+    uint32_t n_links = fabric_n_links(fabric);
+    self->solver = maxmin_new(n_links);
+    self->maker = demand_maker_new(network);
+    self->ends = end_heap_new();
+    self->capacity = g_new(double, MAX(1, n_links));
+    for (uint32_t l = 0; l < n_links; l++) {
+        self->capacity[l] = fabric_link(fabric, l)->capacity_Bps * network->config.payload_fraction;
+        maxmin_set_capacity(self->solver, l, self->capacity[l]);
+    }
+    if (routes_policy(network->routes) == ROUTING_ADAPTIVE)
+        self->load = g_new0(double, MAX(1, n_links));
+    if (network->config.books)
+        self->usage = usage_new(n_links, network->config.bucket_ps, &network->observer);
+    self->wake_ps = -1;
+    self->kind_wake = engine_add_kind(network->engine, handle_wake, self);
+    engine_add_settler(network->engine, settle, self);
+}
+
+static void
+destroy(Network *network)
+{
+    Fluid *self = (Fluid *)network;
+    if (self->load != NULL)
+        routes_set_loads(network->routes, NULL);
+    maxmin_free(self->solver);
+    demand_maker_free(self->maker);
+    usage_free(self->usage);
+    end_heap_free(self->ends);
+    g_free(self->capacity);
+    g_free(self->load);
+    g_free(self->flows);
+    g_free(self->activity_of);
+    g_free(self->ended.items);
+    g_free(self->moved.items);
+    g_free(self->stalled.items);
+}
+
+static void
+finish(Network *network)
+{
+    Fluid *self = (Fluid *)network;
+    if (self->usage != NULL)
+        usage_finish(self->usage, now_of(self));
+}
+
+const NetworkModel network_fluid = {
+    .name = "fluid",
+    .help = "flows at max-min fair rates, solved anew when one starts or ends (default)",
+    .moves_bytes = TRUE,
+    .size = sizeof(Fluid),
+    .init = init,
+    .destroy = destroy,
+    .start = start,
+    .set_link = set_link,
+    .probe = probe,
+    .finish = finish,
+};

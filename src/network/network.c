@@ -1,0 +1,204 @@
+#include "network/model.h"
+
+#include "base/error.h"
+#include "base/random.h"
+#include "base/suggest.h"
+
+#include <assert.h>
+#include <math.h>
+
+static const NetworkModel *const models[] = {&network_fluid, &network_analytic, &network_recorded};
+static const char *const model_names[] = {"fluid", "analytic", "recorded", NULL};
+
+/* A link change to come; events name it by its number here. */
+struct NetworkLater {
+    uint32_t link;
+    double rate_Bps;
+};
+
+static const NetworkModel *
+find_model(const char *name)
+{
+    for (size_t i = 0; i < G_N_ELEMENTS(models); i++)
+        if (g_str_equal(models[i]->name, name))
+            return models[i];
+    return NULL;
+}
+
+NetworkConfig
+network_config_default(void)
+{
+    return (NetworkConfig){.bucket_ps = PS_PER_MS, .books = TRUE, .collisions = TRUE, .payload_fraction = 1};
+}
+
+static void
+handle_later(void *owner, const Event *event)
+{
+    Network *network = owner;
+    struct NetworkLater change = network->later[event->target];
+    network_set_link(network, change.link, change.rate_Bps);
+}
+
+Network *
+network_new(const char *model, const NetworkConfig *config, Routes *routes, Engine *engine,
+            const NetworkObserver *observer, GError **error)
+{
+    assert(config->bucket_ps > 0 && config->payload_fraction > 0 && config->payload_fraction <= 1);
+    const NetworkModel *found = find_model(model);
+    if (found == NULL) {
+        const char *nearest = suggest_nearest(model, model_names, G_N_ELEMENTS(models));
+        if (nearest != NULL)
+            error_input(error, "network model \"%s\" is not known; do you mean \"%s\"?", model, nearest);
+        else
+            error_input(error, "network model \"%s\" is not known; known are fluid, analytic and recorded", model);
+        return NULL;
+    }
+    Network *network = g_malloc0(found->size);
+    network->model = found;
+    network->config = *config;
+    network->routes = routes;
+    network->engine = engine;
+    if (observer != NULL)
+        network->observer = *observer;
+    network->activities = activities_new(engine, &network->observer);
+    network->kind_later = engine_add_kind(engine, handle_later, network);
+    found->init(network);
+    return network;
+}
+
+void
+network_free(Network *network)
+{
+    if (network == NULL)
+        return;
+    network->model->destroy(network);
+    activities_free(network->activities);
+    g_free(network->job_keys);
+    g_free(network->later);
+    g_free(network);
+}
+
+uint32_t
+network_add_client(Network *network, NetworkDone done, void *owner)
+{
+    return activities_add_client(network->activities, done, owner);
+}
+
+uint32_t
+network_add_job(Network *network, const char *name)
+{
+    network->job_keys = g_renew(uint64_t, network->job_keys, network->n_jobs + 1);
+    network->job_keys[network->n_jobs] = hash_combine(network->config.seed, hash_text(name));
+    return network->n_jobs++;
+}
+
+RouteRequest
+network_request(const Network *network, const Transfer *transfer)
+{
+    assert(transfer->job < network->n_jobs);
+    uint64_t key = hash_combine(network->job_keys[transfer->job], transfer->src_rank);
+    key = hash_combine(hash_combine(key, transfer->dst_rank), transfer->channel);
+    return (RouteRequest){.src = transfer->src,
+                          .dst = transfer->dst,
+                          .src_nic = transfer->src_nic,
+                          .dst_nic = transfer->dst_nic,
+                          .key = key};
+}
+
+static gboolean
+start(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single, GError **error)
+{
+    for (uint32_t i = 0; i < bundle->n_members; i++) {
+        const Transfer *member = &bundle->members[i];
+        assert(member->job == bundle->members[0].job && member->job < network->n_jobs);
+        assert(member->weight > 0 && member->rate_cap_Bps > 0);
+        if (member->bytes >= UINT64_C(1) << 55)
+            return error_input(error, "a transfer of %" G_GUINT64_FORMAT " bytes; the most is 2^55 - 1", member->bytes);
+    }
+    uint32_t activity = activities_open(network->activities, client, bundle, cookie, single);
+    if (!network->model->start(network, activity, error)) {
+        activities_withdraw(network->activities, activity);
+        return FALSE;
+    }
+    network->totals.transfers += bundle->n_members;
+    for (uint32_t i = 0; i < bundle->n_members; i++)
+        network->totals.bytes += bundle->members[i].bytes;
+    return TRUE;
+}
+
+gboolean
+network_send(Network *network, uint32_t client, const Transfer *transfer, uint32_t cookie, GError **error)
+{
+    Bundle bundle = {.members = transfer, .n_members = 1};
+    return start(network, client, &bundle, cookie, TRUE, error);
+}
+
+gboolean
+network_send_bundle(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, GError **error)
+{
+    assert(bundle->latency_ps >= 0);
+    return start(network, client, bundle, cookie, FALSE, error);
+}
+
+void
+network_set_link(Network *network, uint32_t link, double rate_Bps)
+{
+    assert(link < fabric_n_links(routes_fabric(network->routes)) && rate_Bps >= 0 && isfinite(rate_Bps));
+    network->model->set_link(network, link, rate_Bps);
+}
+
+void
+network_set_link_at(Network *network, uint32_t link, double rate_Bps, SimTime at)
+{
+    network->later = g_renew(struct NetworkLater, network->later, network->n_later + 1);
+    network->later[network->n_later] = (struct NetworkLater){link, rate_Bps};
+    engine_schedule(
+        network->engine,
+        (Event){.when = at, .kind = network->kind_later, .target = network->n_later++, .sender = NETWORK_SENDER});
+}
+
+gboolean
+network_probe(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error)
+{
+    return network->model->probe(network, transfer, probe, error);
+}
+
+gboolean
+network_moves_bytes(const Network *network)
+{
+    return network->model->moves_bytes;
+}
+
+void
+network_finish(Network *network)
+{
+    assert(!network->finished);
+    network->finished = TRUE;
+    if (network->model->finish != NULL)
+        network->model->finish(network);
+}
+
+uint32_t
+network_in_flight(const Network *network)
+{
+    return activities_in_flight(network->activities);
+}
+
+NetworkTotals
+network_totals(const Network *network)
+{
+    return network->totals;
+}
+
+const char *const *
+network_models(void)
+{
+    return model_names;
+}
+
+const char *
+network_model_help(const char *model)
+{
+    const NetworkModel *found = find_model(model);
+    return found != NULL ? found->help : NULL;
+}

@@ -1,0 +1,315 @@
+#include "network/usage.h"
+
+#include "base/index.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Counts of one byte: 1e12 ps x 2^32. */
+#define BYTE ((UsageCount)PS_PER_S << 32)
+/* Counts above this are folded into whole bytes, but for some that a flow's end may take back. */
+#define FOLD ((UsageCount)1 << 120)
+#define KEPT (UINT64_C(1) << 20)
+
+enum { SIZE_CLASSES = 33 };
+
+typedef struct {
+    uint32_t link, job;
+    uint32_t next;          /* pair of the link */
+    UsageCount rate, count; /* of bytes beyond `whole` */
+    uint64_t whole, told;
+    SimTime last, bucket_end, busy; /* busy: within the bucket */
+} Pair;
+
+typedef struct {
+    uint32_t pair;
+    uint64_t bytes;
+    UsageCount moved; /* of a split flow */
+} Hop;
+
+typedef struct {
+    uint32_t first, n;
+    gboolean whole; /* every hop takes all its bytes: `moved` counts for all */
+    uint64_t largest;
+    double rate_Bps;
+    SimTime since;
+    UsageCount moved;
+} Book;
+
+struct Usage {
+    SimTime bucket_ps;
+    const NetworkObserver *observer;
+    UsageHook hook;
+    void *hook_owner;
+    uint32_t *first_pair, *last_pair; /* by link */
+    Pair *pairs;
+    uint32_t n_pairs, pairs_room;
+    Book *books;
+    uint32_t n_books, books_room, free_book; /* free books are chained through first */
+    Hop *hops;
+    uint32_t n_hops, hops_room;
+    uint32_t free_hops[SIZE_CLASSES]; /* chained through pair */
+};
+
+Usage *
+usage_new(uint32_t n_links, SimTime bucket_ps, const NetworkObserver *observer)
+{
+    Usage *usage = g_new0(Usage, 1);
+    usage->bucket_ps = bucket_ps;
+    usage->observer = observer;
+    usage->first_pair = g_new(uint32_t, MAX(1, n_links));
+    usage->last_pair = g_new(uint32_t, MAX(1, n_links));
+    memset(usage->first_pair, 0xff, n_links * sizeof *usage->first_pair);
+    memset(usage->last_pair, 0xff, n_links * sizeof *usage->last_pair);
+    memset(usage->free_hops, 0xff, sizeof usage->free_hops);
+    usage->free_book = INDEX_NONE;
+    return usage;
+}
+
+void
+usage_free(Usage *usage)
+{
+    if (usage == NULL)
+        return;
+    g_free(usage->first_pair);
+    g_free(usage->last_pair);
+    g_free(usage->pairs);
+    g_free(usage->books);
+    g_free(usage->hops);
+    g_free(usage);
+}
+
+void
+usage_set_hook(Usage *usage, UsageHook hook, void *owner)
+{
+    usage->hook = hook;
+    usage->hook_owner = owner;
+}
+
+/* The end of the bucket that time lies in; a boundary belongs to the bucket it ends, so that what an ending flow
+ * settles there is in that bucket. */
+static SimTime
+bucket_end(const Usage *usage, SimTime time)
+{
+    SimTime n = MAX(1, time / usage->bucket_ps + (time % usage->bucket_ps > 0));
+    return n <= SIM_TIME_MAX / usage->bucket_ps ? n * usage->bucket_ps : SIM_TIME_MAX;
+}
+
+static uint32_t
+find_pair(Usage *usage, uint32_t link, uint32_t job, SimTime now)
+{
+    for (uint32_t p = usage->first_pair[link]; p != INDEX_NONE; p = usage->pairs[p].next)
+        if (usage->pairs[p].job == job)
+            return p;
+    if (usage->n_pairs == usage->pairs_room) {
+        usage->pairs_room = MAX(256, 2 * usage->pairs_room);
+        usage->pairs = g_renew(Pair, usage->pairs, usage->pairs_room);
+    }
+    uint32_t pair = usage->n_pairs++;
+    usage->pairs[pair] =
+        (Pair){.link = link, .job = job, .next = INDEX_NONE, .last = now, .bucket_end = bucket_end(usage, now)};
+    if (usage->last_pair[link] == INDEX_NONE)
+        usage->first_pair[link] = pair;
+    else
+        usage->pairs[usage->last_pair[link]].next = pair;
+    usage->last_pair[link] = pair;
+    return pair;
+}
+
+static void
+tell_bucket(Usage *usage, Pair *pair, SimTime end)
+{
+    uint64_t whole = pair->whole + (uint64_t)(pair->count / BYTE);
+    SimTime start = pair->bucket_end - usage->bucket_ps;
+    if ((whole > pair->told || pair->busy > 0) && usage->observer->link_usage != NULL)
+        usage->observer->link_usage(usage->observer->owner, pair->link, pair->job, start, end - start,
+                                    whole > pair->told ? whole - pair->told : 0, pair->busy);
+    pair->told = MAX(pair->told, whole);
+    pair->busy = 0;
+}
+
+static void
+run_on(Pair *pair, SimTime until)
+{
+    if (pair->rate > 0) {
+        pair->count += pair->rate * (until - pair->last);
+        pair->busy += until - pair->last;
+    }
+    pair->last = until;
+}
+
+/* Counts up to now, telling the buckets that ended before. */
+static void
+advance(Usage *usage, Pair *pair, SimTime now)
+{
+    while (pair->bucket_end < now) {
+        run_on(pair, pair->bucket_end);
+        tell_bucket(usage, pair, pair->bucket_end);
+        pair->bucket_end = pair->rate > 0 ? bucket_end(usage, pair->bucket_end + 1) : bucket_end(usage, now);
+    }
+    run_on(pair, now);
+    if (pair->count > FOLD) {
+        uint64_t folded = (uint64_t)(pair->count / BYTE) - KEPT;
+        pair->whole += folded;
+        pair->count -= folded * BYTE;
+    }
+}
+
+static void
+change_pair(Usage *usage, uint32_t p, UsageCount rate_change, SimTime now)
+{
+    Pair *pair = &usage->pairs[p];
+    if (usage->hook != NULL)
+        usage->hook(usage->hook_owner, pair->link, now);
+    if (pair->last < now)
+        advance(usage, pair, now);
+    pair->rate += rate_change;
+    assert(pair->rate >= 0);
+}
+
+static uint32_t
+size_class(uint32_t n)
+{
+    return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1);
+}
+
+static uint32_t
+take_hops(Usage *usage, uint32_t n)
+{
+    uint32_t class = size_class(n), head = usage->free_hops[class], size = UINT32_C(1) << class;
+    if (head != INDEX_NONE) {
+        usage->free_hops[class] = usage->hops[head].pair;
+        return head;
+    }
+    if (usage->hops_room - usage->n_hops < size) {
+        usage->hops_room = MAX(2 * usage->hops_room, usage->n_hops + MAX(size, 1024));
+        usage->hops = g_renew(Hop, usage->hops, usage->hops_room);
+    }
+    usage->n_hops += size;
+    return usage->n_hops - size;
+}
+
+static uint32_t
+take_book(Usage *usage)
+{
+    uint32_t book = usage->free_book;
+    if (book != INDEX_NONE) {
+        usage->free_book = usage->books[book].first;
+        return book;
+    }
+    if (usage->n_books == usage->books_room) {
+        usage->books_room = MAX(256, 2 * usage->books_room);
+        usage->books = g_renew(Book, usage->books, usage->books_room);
+    }
+    return usage->n_books++;
+}
+
+uint32_t
+usage_begin(Usage *usage, uint32_t job, const Demand *demand, SimTime now)
+{
+    uint32_t number = take_book(usage), first = take_hops(usage, demand->n);
+    Book book = {.first = first, .n = demand->n, .whole = TRUE, .largest = demand->largest, .since = now};
+    for (uint32_t i = 0; i < demand->n; i++) {
+        uint32_t pair = find_pair(usage, demand->uses[i].link, job, now);
+        usage->hops[first + i] = (Hop){.pair = pair, .bytes = demand->bytes[i]};
+        book.whole = book.whole && demand->bytes[i] == demand->largest;
+    }
+    usage->books[number] = book;
+    return number;
+}
+
+static UsageCount
+hop_rate(const Book *book, const Hop *hop)
+{
+    double rate = book->whole ? book->rate_Bps : book->rate_Bps * ((double)hop->bytes / (double)book->largest);
+    return (UsageCount)(rate * 0x1p32);
+}
+
+/* What has moved up to now is counted; the rate becomes another. */
+static void
+change_rate(Usage *usage, Book *book, double rate_Bps, SimTime now)
+{
+    Book before = *book;
+    SimTime passed = now - before.since;
+    book->rate_Bps = rate_Bps;
+    book->since = now;
+    for (uint32_t i = 0; i < book->n; i++) {
+        Hop *hop = &usage->hops[book->first + i];
+        UsageCount old = hop_rate(&before, hop), new = hop_rate(book, hop);
+        if (!book->whole)
+            hop->moved += old * passed;
+        else if (i == 0)
+            book->moved += old * passed;
+        change_pair(usage, hop->pair, new - old, now);
+    }
+}
+
+void
+usage_set_rate(Usage *usage, uint32_t book, double rate_Bps, SimTime now)
+{
+    change_rate(usage, &usage->books[book], rate_Bps, now);
+}
+
+/* Stops the book; each hop's count becomes `bytes` of it exactly. */
+static void
+settle(Usage *usage, uint32_t number, uint64_t bytes, SimTime now)
+{
+    Book *book = &usage->books[number];
+    change_rate(usage, book, 0, now);
+    for (uint32_t i = 0; i < book->n; i++) {
+        Hop *hop = &usage->hops[book->first + i];
+        UsageCount moved = book->whole ? book->moved : hop->moved;
+        uint64_t due = (uint64_t)(((UsageCount)hop->bytes * bytes + book->largest / 2) / book->largest);
+        usage->pairs[hop->pair].count += due * BYTE - moved;
+    }
+    uint32_t class = size_class(book->n);
+    usage->hops[book->first].pair = usage->free_hops[class];
+    usage->free_hops[class] = book->first;
+    book->first = usage->free_book;
+    usage->free_book = number;
+}
+
+void
+usage_end(Usage *usage, uint32_t book, SimTime now)
+{
+    settle(usage, book, usage->books[book].largest, now);
+}
+
+void
+usage_cut(Usage *usage, uint32_t book, uint64_t bytes, SimTime now)
+{
+    settle(usage, book, bytes, now);
+}
+
+void
+usage_finish(Usage *usage, SimTime now)
+{
+    for (uint32_t p = 0; p < usage->n_pairs; p++) {
+        advance(usage, &usage->pairs[p], now);
+        tell_bucket(usage, &usage->pairs[p], MIN(now, usage->pairs[p].bucket_end));
+    }
+}
+
+uint32_t
+usage_first_pair(const Usage *usage, uint32_t link)
+{
+    return usage->first_pair[link];
+}
+
+uint32_t
+usage_next_pair(const Usage *usage, uint32_t pair)
+{
+    return usage->pairs[pair].next;
+}
+
+uint32_t
+usage_pair_job(const Usage *usage, uint32_t pair)
+{
+    return usage->pairs[pair].job;
+}
+
+UsageCount
+usage_pair_rate(const Usage *usage, uint32_t pair)
+{
+    return usage->pairs[pair].rate;
+}

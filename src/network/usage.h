@@ -1,0 +1,43 @@
+/* usage.h - the books of bytes: what each job moved over each link, bucket by bucket (DEFINITIONS 3)
+ *
+ * Each flow has a book: the whole bytes it will move over each of its links and its present rate. Per (link, job) - a
+ * pair - the cumulative count is kept in integers of 2^-32 B/s x 1 ps, so that sums are exact; when a flow ends, its
+ * count becomes its bytes exactly. The bytes of a bucket are floor(count at its end) - floor(count at its start): over
+ * all buckets they sum to exactly what was routed over the link. A bucket is told when the pair's rate next changes
+ * after it, or at the end; the last one ends with the run. */
+#pragma once
+
+#include "network/demand.h"
+#include "network/observer.h"
+
+typedef __int128 UsageCount;
+
+typedef struct Usage Usage;
+
+/* observer is borrowed. */
+Usage *usage_new(uint32_t n_links, SimTime bucket_ps, const NetworkObserver *observer);
+void usage_free(Usage *usage); /* NULL is fine */
+
+/* Told before the rate of a pair changes, where time has passed since it last did. */
+typedef void (*UsageHook)(void *owner, uint32_t link, SimTime now);
+void usage_set_hook(Usage *usage, UsageHook hook, void *owner);
+
+/* A flow's book, at rate 0. Numbers are used again. */
+uint32_t usage_begin(Usage *usage, uint32_t job, const Demand *demand, SimTime now);
+/* The rate of its largest member from now on. */
+void usage_set_rate(Usage *usage, uint32_t book, double rate_Bps, SimTime now);
+/* All its bytes have crossed; closes the book. */
+void usage_end(Usage *usage, uint32_t book, SimTime now);
+/* Of its largest member only `bytes` have crossed, now, and the rest goes elsewhere; closes the book. Each link keeps
+ * the whole bytes nearest to this part of what it was to move. */
+void usage_cut(Usage *usage, uint32_t book, uint64_t bytes, SimTime now);
+
+/* Tells all that is left. */
+void usage_finish(Usage *usage, SimTime now);
+
+/* The pairs of a link, in the order jobs came to it: iterate from first until INDEX_NONE. */
+uint32_t usage_first_pair(const Usage *usage, uint32_t link);
+uint32_t usage_next_pair(const Usage *usage, uint32_t pair);
+uint32_t usage_pair_job(const Usage *usage, uint32_t pair);
+/* Its present rate in 2^-32 B/s. */
+UsageCount usage_pair_rate(const Usage *usage, uint32_t pair);
