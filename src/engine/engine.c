@@ -158,27 +158,20 @@ apply_instant(Engine *engine)
     }
 }
 
-static void
-settle(Engine *engine)
-{
-    for (guint i = 0; i < engine->settlers->len && engine->failure == NULL; i++) {
-        const Settler *settler = &g_array_index(engine->settlers, Settler, i);
-        settler->settler(settler->owner);
-    }
-}
-
 gboolean
 engine_run(Engine *engine, GError **error)
 {
     engine->watched_us = g_get_monotonic_time();
-    settle(engine); /* what was begun before the run */
     SimTime when;
     while (engine->failure == NULL && event_queue_peek(engine->queue, &when)) {
         if (engine->stopped && when > engine->now)
             break;
         engine->now = when;
         apply_instant(engine);
-        settle(engine);
+        for (guint i = 0; i < engine->settlers->len && engine->failure == NULL; i++) {
+            const Settler *settler = &g_array_index(engine->settlers, Settler, i);
+            settler->settler(settler->owner);
+        }
     }
     engine->stopped = FALSE;
     if (engine->failure == NULL)

@@ -1,8 +1,7 @@
 /* engine.h - the clock: takes events off the queue and hands them to whoever handles their kind
  *
  * All events of one instant are applied, in rounds; then the settlers run once (rates are solved there).
- * What a settler schedules for the same instant is a further round, after which the settlers run again.
- * They also run as a run begins, for what was begun before it. */
+ * What a settler schedules for the same instant is a further round, after which the settlers run again. */
 #pragma once
 
 #include "engine/event_queue.h"

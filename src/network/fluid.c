@@ -9,6 +9,8 @@
 #include "network/end_heap.h"
 #include "network/usage.h"
 
+#include "base/index.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -48,7 +50,8 @@ typedef struct {
     Numbers ended, moved; /* scratch: activities of one instant */
     Numbers stalled;      /* activities, in the order they stopped */
     gboolean unsettled;
-    SimTime wake_ps; /* of the event that counts; -1 = none */
+    uint64_t settled_events; /* the engine's count when last settled */
+    SimTime wake_ps;         /* of the event that counts; -1 = none */
     uint32_t wake_stamp, kind_wake;
 } Fluid;
 
@@ -81,6 +84,17 @@ count_load(Fluid *self, uint32_t flow, double sign)
     }
 }
 
+/* A solve is due when this instant ends. Outside of any event (before a run, or in a later settler) no settling would
+ * follow: an event that does nothing sees to that. */
+static void
+unsettle(Fluid *self)
+{
+    if (!self->unsettled && engine_events(self->base.engine) == self->settled_events)
+        engine_schedule_in(self->base.engine, 0,
+                           (Event){.kind = self->kind_wake, .sender = NETWORK_SENDER, .stamp = INDEX_NONE});
+    self->unsettled = TRUE;
+}
+
 static void
 enter_solver(Fluid *self, uint32_t number, const Demand *demand)
 {
@@ -98,7 +112,7 @@ enter_solver(Fluid *self, uint32_t number, const Demand *demand)
     if (self->usage != NULL)
         flow->book =
             usage_begin(self->usage, activities_get(self->base.activities, number)->first.job, demand, flow->since);
-    self->unsettled = TRUE;
+    unsettle(self);
 }
 
 static void
@@ -109,7 +123,7 @@ leave_solver(Fluid *self, uint32_t number)
     maxmin_remove(self->solver, flow->flow);
     flow->flow = INDEX_NONE;
     end_heap_remove(self->ends, number);
-    self->unsettled = TRUE;
+    unsettle(self);
 }
 
 /* Loads are set anew before each question: other networks may share the routes. */
@@ -206,6 +220,7 @@ static void
 settle(void *owner)
 {
     Fluid *self = owner;
+    self->settled_events = engine_events(self->base.engine);
     if (self->unsettled) {
         self->unsettled = FALSE;
         uint32_t n_changed;
@@ -329,7 +344,7 @@ set_link(Network *network, uint32_t link, double rate_Bps)
     Fluid *self = (Fluid *)network;
     gboolean was_dead = self->capacity[link] == 0, dead = rate_Bps == 0;
     self->capacity[link] = rate_Bps * network->config.payload_fraction;
-    self->unsettled = TRUE;
+    unsettle(self);
     if (dead != was_dead)
         routes_set_alive(network->routes, link, !dead);
     if (dead)
