@@ -22,3 +22,5 @@ check_PROGRAMS += tests/test-fabric
 tests_test_fabric_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-generate
 tests_test_generate_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-route
+tests_test_route_LDADD = $(TEST_LIBS)
