@@ -1,0 +1,145 @@
+/* topology.c - 'trainshed topology': its verbs, and the two that write a file */
+#include "cli/topology.h"
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/table.h"
+#include "fabric/generate.h"
+#include "fabric/graphml.h"
+#include "fabric/topology_format.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct {
+    const char *name, *arguments, *help;
+    gboolean (*run)(int argc, char **argv, GError **error);
+} Verb;
+
+/* The table: one line a verb. */
+static const Verb verbs[] = {
+    {"generate", "FILE.yaml -o OUT", "make a fabric from the generate keys of a scenario or settings file",
+     topology_generate},
+    {"import", "FILE -o OUT", "read a fabric in a known format, write it as GraphML", topology_import},
+    {"check", "FABRIC", "whether every GPU reaches every other, and what would part them", topology_check},
+    {"show", "FABRIC [NODE [NODE]]", "what is in it, capacities and oversubscription; a node; links of two nodes",
+     topology_show},
+    {"paths", "FABRIC A B", "the routes from A to B", topology_paths},
+    {"cut", "FABRIC [A B]", "what buildings, regions or zones can send each other", topology_cut},
+};
+
+/* A fabric is written, and what it is said on standard output. */
+static gboolean
+write_out(const Fabric *fabric, const char *path, GError **error)
+{
+    if (!graphml_write(fabric, path, error))
+        return FALSE;
+    g_autofree char *summary = topology_summary(fabric);
+    printf("%s: %s\n", path, summary);
+    return TRUE;
+}
+
+static gboolean
+need_output(const char *verb, const char *output, GError **error)
+{
+    if (output != NULL)
+        return TRUE;
+    return error_input(error, "topology %s: where to? Give -o FILE.graphml", verb);
+}
+
+gboolean
+topology_generate(int argc, char **argv, GError **error)
+{
+    g_autofree char *output = NULL;
+    g_auto(GStrv) sets = NULL;
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Write GraphML to FILE", "FILE"},
+        {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &sets, "Change a value, such as fabric.generate.zone.servers=64",
+         "KEY=VALUE"},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new("FILE.yaml");
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (!topology_arguments(context, &argc, &argv, 1, 1, error) || !need_output("generate", output, error))
+        return FALSE;
+    if (!g_str_has_suffix(argv[1], ".yaml") && !g_str_has_suffix(argv[1], ".yml"))
+        return error_input(error,
+                           "%s: a fabric is generated from a YAML file (.yaml); to read another format use "
+                           "'trainshed topology import'",
+                           argv[1]);
+    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, (const char *const *)sets, NULL, error);
+    return fabric != NULL && write_out(fabric, output, error);
+}
+
+gboolean
+topology_import(int argc, char **argv, GError **error)
+{
+    g_autofree char *output = NULL, *format = NULL, *notes = NULL;
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Write GraphML to FILE", "FILE"},
+        {"format", 'f', 0, G_OPTION_ARG_STRING, &format, "Read FILE as this format; default: as its content shows",
+         "NAME"},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new("FILE");
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (!topology_arguments(context, &argc, &argv, 1, 1, error) || !need_output("import", output, error))
+        return FALSE;
+    g_autoptr(Fabric) fabric = topology_read(argv[1], format, &notes, error);
+    if (fabric == NULL || !write_out(fabric, output, error))
+        return FALSE;
+    if (notes != NULL && notes[0] != '\0')
+        printf("%s%s", notes, g_str_has_suffix(notes, "\n") ? "" : "\n");
+    return TRUE;
+}
+
+static void
+usage(FILE *out)
+{
+    fprintf(out, "usage: trainshed topology VERB ...\n\n");
+    g_autoptr(Table) table = table_new("|");
+    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
+        table_add(table, "  %s %s", verbs[i].name, verbs[i].arguments);
+        table_add(table, "%s", verbs[i].help);
+    }
+    table_print(table, out);
+
+    size_t n;
+    const TopologyFormat *formats = topology_formats(&n);
+    fprintf(out, "\nFormats that are read:\n");
+    g_autoptr(Table) known = table_new("|");
+    for (size_t i = 0; i < n; i++) {
+        table_add(known, "  %s", formats[i].name);
+        table_add(known, "%s", formats[i].help);
+    }
+    table_print(known, out);
+    fprintf(out, "\nA FABRIC is a file in one of them, or a YAML file with a fabric key: a scenario, or settings.\n"
+                 "'trainshed topology VERB --help' tells more.\n");
+}
+
+static gboolean
+run(int argc, char **argv, GError **error)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return error_input(error, "topology: no verb given");
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        usage(stdout);
+        return TRUE;
+    }
+    const char *names[G_N_ELEMENTS(verbs)];
+    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
+        names[i] = verbs[i].name;
+        if (strcmp(argv[1], names[i]) == 0) {
+            g_set_prgname(names[i]);
+            return verbs[i].run(argc - 1, argv + 1, error);
+        }
+    }
+    const char *near = suggest_nearest(argv[1], names, G_N_ELEMENTS(names));
+    return error_input(error, "topology: there is no verb \"%s\"%s%s%s; see 'trainshed topology --help'", argv[1],
+                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+}
+
+const Command command_topology = {"topology", "make, read, check and question fabrics", run};
