@@ -5,9 +5,16 @@ libtrainshed_a_SOURCES += src/workload/chakra_workload.c
 libtrainshed_a_SOURCES += src/workload/check_collectives.c
 libtrainshed_a_SOURCES += src/workload/check_messages.c
 libtrainshed_a_SOURCES += src/workload/execution_trace.c src/workload/execution_trace.h
+libtrainshed_a_SOURCES += src/workload/kineto.c src/workload/kineto.h
+libtrainshed_a_SOURCES += src/workload/kineto_comm.c
+libtrainshed_a_SOURCES += src/workload/kineto_emit.c
 libtrainshed_a_SOURCES += src/workload/kineto_event.c
 libtrainshed_a_SOURCES += src/workload/kineto_file.c src/workload/kineto_file.h
-libtrainshed_a_SOURCES += src/workload/kineto_survey.c src/workload/kineto.h
+libtrainshed_a_SOURCES += src/workload/kineto_graph.c src/workload/kineto_graph.h
+libtrainshed_a_SOURCES += src/workload/kineto_join.c src/workload/kineto_rank.h
+libtrainshed_a_SOURCES += src/workload/kineto_match.c
+libtrainshed_a_SOURCES += src/workload/kineto_streams.c
+libtrainshed_a_SOURCES += src/workload/kineto_survey.c
 libtrainshed_a_SOURCES += src/workload/program.c src/workload/program.h
 libtrainshed_a_SOURCES += src/workload/program_check.c src/workload/program_check.h
 libtrainshed_a_SOURCES += src/workload/program_op.c src/workload/program_words.h
@@ -15,7 +22,8 @@ libtrainshed_a_SOURCES += src/workload/program_text.c src/workload/program_text.
 libtrainshed_a_SOURCES += src/workload/program_token.c src/workload/program_token.h
 libtrainshed_a_SOURCES += src/workload/program_write.c
 libtrainshed_a_SOURCES += src/workload/trace_format.c src/workload/trace_format.h
-check_PROGRAMS += tests/test-kineto-survey
+check_PROGRAMS += tests/test-kineto tests/test-kineto-survey
+tests_test_kineto_LDADD = $(TEST_LIBS)
 tests_test_kineto_survey_LDADD = $(TEST_LIBS)
 
 # Chakra's messages: protobuf-c's code is made at build time.

@@ -12,6 +12,7 @@
 static const TraceFormat *const formats[] = {
     &trace_chakra,
     &trace_chakra_json,
+    &trace_kineto,
     &trace_program,
     NULL,
 };
