@@ -69,6 +69,12 @@ resolve(const char *name, const CollectiveSpec *spec)
     return default_name[spec->kind];
 }
 
+const char *
+collective_algorithm(const CollectiveSpec *spec, const CollectiveConfig *config)
+{
+    return resolve(config->algorithm[spec->kind], spec);
+}
+
 const CollectiveAlgorithm *
 algorithm_find(const char *name, const CollectiveSpec *spec, GError **error)
 {

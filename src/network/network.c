@@ -163,6 +163,12 @@ network_probe(Network *network, const Transfer *transfer, NetworkProbe *probe, G
     return network->model->probe(network, transfer, probe, error);
 }
 
+const Fabric *
+network_fabric(const Network *network)
+{
+    return routes_fabric(network->routes);
+}
+
 gboolean
 network_moves_bytes(const Network *network)
 {
