@@ -335,6 +335,7 @@ START_TEST(compute_takes_the_longer_of_operations_and_bytes)
 {
     g_autoptr(Workload) workload = workload_new(1);
     Program *program = workload_program(workload, workload_add_program(workload, FALSE));
+    workload->program_of_rank[0] = 0;
     uint32_t s = program_add_stream(program, "s", TRUE);
     Op op = op_default(OP_COMPUTE);
     op.flops = 2e9;       /* 2 ms at 1 TFLOP/s */
@@ -380,6 +381,7 @@ lone(SimTime duration)
 {
     Workload *workload = workload_new(1);
     Program *program = workload_program(workload, workload_add_program(workload, FALSE));
+    workload->program_of_rank[0] = 0;
     add_op(program, compute(duration), program_add_stream(program, "s", TRUE), NULL);
     return workload;
 }

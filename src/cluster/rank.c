@@ -35,23 +35,33 @@ roofline(const JobRun *job, uint32_t rank, double *peak_FLOPps, double *bandwidt
     *bandwidth_Bps = setup->memory_bandwidth_Bps > 0 ? setup->memory_bandwidth_Bps : node->memory_bandwidth_Bps;
 }
 
+/* duration x scale, rounded up; exact where the product is a whole number below 2^53. */
+static gboolean
+scaled(SimTime duration, double scale, SimTime *result)
+{
+    double product = ceil((double)duration * scale);
+    if (!(product < 9.2e18))
+        return FALSE;
+    *result = scale == 1 ? duration : (SimTime)product;
+    return TRUE;
+}
+
 /* Recorded time, else the roofline: max(operations / peak, bytes / memory bandwidth) (Williams, Waterman,
- * Patterson 2009); of compute, times compute_scale. */
+ * Patterson 2009), each rounded up; of compute, times compute_scale. */
 static gboolean
 op_duration(const JobRun *job, uint32_t rank, const Op *op, SimTime *duration)
 {
     double scale = op->kind == OP_COMPUTE ? job->setup->compute_scale : 1;
-    if (op->duration_ps >= 0) {
-        *duration = op->duration_ps;
-        return scale == 1 || sim_time_from_seconds((double)op->duration_ps * scale / (double)PS_PER_S, duration);
-    }
-    double moved = op->kind == OP_COPY ? (double)op->bytes : op->bytes_moved, peak, bandwidth, seconds = 0;
+    if (op->duration_ps >= 0)
+        return scaled(op->duration_ps, scale, duration);
+    double moved = op->kind == OP_COPY ? (double)op->bytes : op->bytes_moved, peak, bandwidth;
+    SimTime operate = 0, move = 0;
     roofline(job, rank, &peak, &bandwidth);
-    if (op->flops > 0)
-        seconds = op->flops / peak;
-    if (moved > 0)
-        seconds = fmax(seconds, moved / bandwidth);
-    return sim_time_from_seconds(seconds * scale, duration);
+    if (op->flops > 0 && !sim_time_from_bytes(op->flops, peak, &operate))
+        return FALSE;
+    if (moved > 0 && !sim_time_from_bytes(moved, bandwidth, &move))
+        return FALSE;
+    return scaled(MAX(operate, move), scale, duration);
 }
 
 static void

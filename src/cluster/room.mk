@@ -10,6 +10,7 @@ libtrainshed_a_SOURCES += src/cluster/run.h
 libtrainshed_a_SOURCES += src/cluster/script.c src/cluster/script.h
 libtrainshed_a_SOURCES += src/cluster/simulation.c src/cluster/simulation.h
 
-check_PROGRAMS += tests/test-placement tests/test-script
+check_PROGRAMS += tests/test-placement tests/test-script tests/test-simulation
 tests_test_placement_LDADD = $(TEST_LIBS)
 tests_test_script_LDADD = $(TEST_LIBS)
+tests_test_simulation_LDADD = $(TEST_LIBS)
