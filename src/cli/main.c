@@ -12,6 +12,7 @@
 /* The table: one line a command. */
 static const Command *const commands[] = {
     &command_query,
+    &command_trace,
     NULL,
 };
 

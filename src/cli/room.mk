@@ -15,3 +15,4 @@ EXTRA_DIST += topologies/dumbbell.graphml
 EXTRA_DIST += topologies/shared-nics.yaml
 EXTRA_DIST += topologies/two-buildings.yaml
 EXTRA_DIST += topologies/two-regions.yaml
+libtrainshed_a_SOURCES += src/cli/trace.c src/cli/trace_info.c src/cli/trace_info.h

@@ -37,7 +37,7 @@ typedef struct {
     GHashTable *group_index;        /* name -> group + 1 */
     uint32_t all;                   /* the group of all ranks, INDEX_NONE until used */
     uint64_t partial, free_of_cost; /* counted for the notes */
-    uint64_t timed, communications;
+    uint64_t timed, communications, broken;
 } Maker;
 
 /* "PATH: node 12 \"name\": " and the message. Returns FALSE. */
@@ -329,6 +329,8 @@ make_program(Maker *maker, uint32_t index, GError **error)
         program_add_op(maker->program, op, name[0] != '\0' ? name : number, (const uint32_t *)(const void *)deps->data,
                        deps->len);
     }
+    if (maker->source->break_cycles)
+        maker->broken += program_break_circles(maker->program);
     if (check_order(maker->workload, index, error))
         return TRUE;
     g_prefix_error(error, "%s: ", maker->trace->path);
@@ -351,9 +353,8 @@ digest(const ChakraTrace *trace)
     return g_strdup(g_checksum_get_string(sum));
 }
 
-/* A collective of a recorded trace lasts its own time; with all of them recorded, the workload says so. */
 static void
-finish(Maker *maker)
+describe(Maker *maker)
 {
     Workload *workload = maker->workload;
     workload->recorded_collectives = maker->communications > 0 && maker->timed == maker->communications;
@@ -369,31 +370,89 @@ finish(Maker *maker)
                       "%" G_GUINT64_FORMAT
                       " compute nodes carry neither a duration nor num_ops nor tensor_size; they take no time",
                       maker->free_of_cost);
+    if (maker->broken > 0)
+        workload_note(workload, "%" G_GUINT64_FORMAT " dependencies were dropped to break circles of waiting",
+                      maker->broken);
 }
 
+/* A recorded duration of a collective includes waiting: its transfer is the smallest over the members. Every group has
+ * one instance here, so (group, seq) names a collective. */
+static void
+settle_times(Workload *workload)
+{
+    g_autoptr(GHashTable) least = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t p = 0; p < workload->programs->len; p++) {
+            GArray *ops = workload_program(workload, p)->ops;
+            for (uint32_t i = 0; i < ops->len; i++) {
+                Op *op = &g_array_index(ops, Op, i);
+                if (op->kind != OP_COLLECTIVE || op->duration_ps < 0)
+                    continue;
+                gint64 key = (gint64)((uint64_t)op->group << 32 | op->seq);
+                gint64 *found = g_hash_table_lookup(least, &key);
+                if (pass == 1)
+                    op->duration_ps = *found;
+                else if (found == NULL)
+                    g_hash_table_insert(least, g_memdup2(&key, sizeof key),
+                                        g_memdup2(&op->duration_ps, sizeof op->duration_ps));
+                else
+                    *found = MIN(*found, op->duration_ps);
+            }
+        }
+    }
+}
+
+/* One rank's program, made or shared. */
+static gboolean
+make_rank(Maker *maker, ChakraRead read, GHashTable *programs, GError **error)
+{
+    g_autoptr(ChakraTrace) trace = read(maker->source->files[maker->rank], error);
+    if (trace == NULL)
+        return FALSE;
+    maker->trace = trace;
+    g_autofree char *sum = digest(trace);
+    void *same = sum != NULL ? g_hash_table_lookup(programs, sum) : NULL;
+    uint32_t index = GPOINTER_TO_UINT(same) - 1;
+    if (same == NULL) {
+        index = workload_add_program(maker->workload, TRUE);
+        if (!make_program(maker, index, error))
+            return FALSE;
+        if (sum != NULL)
+            g_hash_table_insert(programs, g_steal_pointer(&sum), GUINT_TO_POINTER(index + 1));
+    }
+    maker->workload->program_of_rank[maker->rank] = index;
+    return TRUE;
+}
+
+/* All ranks; where the source collects problems, the ranks after a bad one too. */
 static gboolean
 make_ranks(Maker *maker, ChakraRead read, GError **error)
 {
+    Problems problems = {.all = maker->source->problems, .error = error};
     g_autoptr(GHashTable) programs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    for (uint32_t rank = 0; rank < maker->source->n_files; rank++) {
-        g_autoptr(ChakraTrace) trace = read(maker->source->files[rank], error);
-        if (trace == NULL)
-            return FALSE;
-        maker->trace = trace;
-        maker->rank = rank;
-        g_autofree char *sum = digest(trace);
-        void *same = sum != NULL ? g_hash_table_lookup(programs, sum) : NULL;
-        uint32_t index = GPOINTER_TO_UINT(same) - 1;
-        if (same == NULL) {
-            index = workload_add_program(maker->workload, TRUE);
-            if (!make_program(maker, index, error))
-                return FALSE;
-            if (sum != NULL)
-                g_hash_table_insert(programs, g_steal_pointer(&sum), GUINT_TO_POINTER(index + 1));
-        }
-        maker->workload->program_of_rank[rank] = index;
+    gboolean sound = TRUE;
+    for (maker->rank = 0; maker->rank < maker->source->n_files; maker->rank++) {
+        GError *wrong = NULL;
+        if (make_rank(maker, read, programs, &wrong))
+            continue;
+        sound = FALSE;
+        if (!problems_add(&problems, wrong))
+            break;
     }
-    return TRUE;
+    if (!sound && problems.all != NULL)
+        error_input(error, "%s", (const char *)g_ptr_array_index(problems.all, 0));
+    return sound;
+}
+
+/* The last check; all problems where the source collects them. */
+static gboolean
+check(const Maker *maker, GError **error)
+{
+    GPtrArray *problems = maker->source->problems;
+    if (problems == NULL)
+        return workload_check(maker->workload, error);
+    workload_check_all(maker->workload, problems);
+    return problems->len == 0 || error_input(error, "%s", (const char *)g_ptr_array_index(problems, 0));
 }
 
 Workload *
@@ -416,9 +475,11 @@ chakra_workload(const TraceSource *source, ChakraRead read, GError **error)
     }
     if (!make_ranks(&maker, read, error))
         return NULL;
-    finish(&maker);
-    if (workload_check(workload, error))
-        return g_steal_pointer(&workload);
-    g_prefix_error(error, "%s and the others: ", source->files[0]);
-    return NULL;
+    describe(&maker);
+    if (!check(&maker, error)) {
+        g_prefix_error(error, "%s and the others: ", source->files[0]);
+        return NULL;
+    }
+    settle_times(workload);
+    return g_steal_pointer(&workload);
 }

@@ -255,15 +255,19 @@ check_shape(const Check *check, const List *list, uint32_t i, GError **error)
 }
 
 static gboolean
-check_all(const Check *check, GError **error)
+check_all(const Check *check, Problems *problems)
 {
     const Workload *workload = check->workload;
-    if (!check_membership(check, error))
-        return FALSE;
+    GError *wrong = NULL;
+    if (!check_membership(check, &wrong)) {
+        problems_add(problems, wrong);
+        return FALSE; /* what follows relies on it */
+    }
     for (uint32_t g = 0; g < workload->groups->len; g++) {
         const Group *group = g_ptr_array_index(workload->groups, g);
         for (uint32_t i = 0; check->group_used[g] && i < group->instances->len; i++) {
-            if (!check_instance(check, g, g_ptr_array_index(group->instances, i), error))
+            if (!check_instance(check, g, g_ptr_array_index(group->instances, i), &wrong) &&
+                !problems_add(problems, g_steal_pointer(&wrong)))
                 return FALSE;
         }
     }
@@ -271,7 +275,8 @@ check_all(const Check *check, GError **error)
         const List *list = g_ptr_array_index(check->lists, l);
         for (uint32_t i = 0; list->most > 0 && i < list->ops->len; i++) {
             const Op *op = list_op(check, list, i);
-            if ((op->root != 0 || op->splits != INDEX_NONE) && !check_shape(check, list, i, error))
+            if ((op->root != 0 || op->splits != INDEX_NONE) && !check_shape(check, list, i, &wrong) &&
+                !problems_add(problems, g_steal_pointer(&wrong)))
                 return FALSE;
         }
     }
@@ -279,7 +284,7 @@ check_all(const Check *check, GError **error)
 }
 
 gboolean
-check_collectives(Workload *workload, GError **error)
+check_collectives(Workload *workload, Problems *problems)
 {
     uint32_t n_programs = workload->programs->len;
     Check check = {.workload = workload,
@@ -292,7 +297,7 @@ check_collectives(Workload *workload, GError **error)
     }
     check.first[n_programs] = check.lists->len;
     number_lists(&check);
-    gboolean ok = check_all(&check, error);
+    gboolean ok = check_all(&check, problems);
     g_ptr_array_unref(check.lists);
     g_free(check.first);
     g_free(check.group_used);

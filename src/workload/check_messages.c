@@ -358,19 +358,27 @@ check_left(const Check *check, GError **error)
 }
 
 static gboolean
-check_all(Check *check, GError **error)
+check_all(Check *check, Problems *problems)
 {
     g_autoptr(GArray) out = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     g_autoptr(GArray) in = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    GError *wrong = NULL;
+    gboolean sound = TRUE;
     for (uint32_t rank = 0; rank < check->workload->n_ranks; rank++) {
-        if (!check_rank(check, rank, out, in, error))
+        if (check_rank(check, rank, out, in, &wrong))
+            continue;
+        sound = FALSE;
+        if (!problems_add(problems, g_steal_pointer(&wrong)))
             return FALSE;
     }
-    return check_any(check, error) && check_left(check, error);
+    if (!sound || (check_any(check, &wrong) && check_left(check, &wrong)))
+        return sound;
+    problems_add(problems, wrong);
+    return FALSE;
 }
 
 gboolean
-check_messages(const Workload *workload, GError **error)
+check_messages(const Workload *workload, Problems *problems)
 {
     uint32_t n = workload->programs->len;
     Check check = {.workload = workload,
@@ -387,7 +395,7 @@ check_messages(const Workload *workload, GError **error)
         const Peer *last = recvs->len > 0 ? &g_array_index(recvs, Peer, recvs->len - 1) : NULL;
         check.any[i] = last != NULL && last->form == PEER_ANY ? last->list : INDEX_NONE;
     }
-    gboolean ok = check_all(&check, error);
+    gboolean ok = check_all(&check, problems);
     for (uint32_t i = 0; i < n; i++) {
         g_array_unref(check.sends[i]);
         g_array_unref(check.recvs[i]);

@@ -3,6 +3,17 @@
 
 #include "workload/program.h"
 
+/* Where checks put what is wrong: the first problem into *error, or all of them as texts. */
+typedef struct {
+    GPtrArray *all; /* of char *; NULL = stop at the first */
+    GError **error;
+} Problems;
+
+enum { PROBLEMS_MOST = 1000 };
+
+/* Takes wrong. FALSE where the search should stop. */
+gboolean problems_add(Problems *problems, GError *wrong);
+
 /* "op 12 \"name\"". The caller frees it. */
 char *check_op_label(const Program *program, uint32_t op);
 /* "program \"name\"" or "program 3". The caller frees it. */
@@ -10,7 +21,10 @@ char *check_program_label(const Workload *workload, uint32_t program);
 
 /* Deps in range and no circle of waiting, stream order included. */
 gboolean check_order(const Workload *workload, uint32_t program, GError **error);
+/* Drops deps until there is no circle: where nothing can start, the op of lowest index no longer waits for what has
+ * not. How many were dropped. Deps must be in range. */
+uint32_t program_break_circles(Program *program);
 /* Every member of every group issues the same collectives; split sizes and roots fit. Numbers them. */
-gboolean check_collectives(Workload *workload, GError **error);
+gboolean check_collectives(Workload *workload, Problems *problems);
 /* Every send has its recv. */
-gboolean check_messages(const Workload *workload, GError **error);
+gboolean check_messages(const Workload *workload, Problems *problems);

@@ -471,8 +471,9 @@ read_words(TokenLine *line, GError **error)
     return g_steal_pointer(&workload);
 }
 
-Workload *
-program_text_read(const char *path, GError **error)
+/* As program_text_read; problems of the whole go into problems where that is given. */
+static Workload *
+read_program(const char *path, GPtrArray *problems, GError **error)
 {
     size_t length;
     g_autofree char *text = input_read_all(path, FILE_LIMIT, &length, error);
@@ -485,17 +486,31 @@ program_text_read(const char *path, GError **error)
         return NULL;
     if (workload->description == NULL)
         workload->description = g_strdup_printf("program, %s", path);
+    if (problems != NULL) {
+        workload_check_all(workload, problems);
+        if (problems->len > 0) {
+            error_input(error, "%s: %s", path, (const char *)g_ptr_array_index(problems, 0));
+            return NULL;
+        }
+        return g_steal_pointer(&workload);
+    }
     if (workload_check(workload, error))
         return g_steal_pointer(&workload);
     g_prefix_error(error, "%s: ", path);
     return NULL;
 }
 
+Workload *
+program_text_read(const char *path, GError **error)
+{
+    return read_program(path, NULL, error);
+}
+
 static Workload *
 program_read(const TraceSource *source, GError **error)
 {
     if (source->n_files == 1)
-        return program_text_read(source->files[0], error);
+        return read_program(source->files[0], source->problems, error);
     error_input(error, "%s and %u more: a program is one file for all ranks", source->files[0], source->n_files - 1);
     return NULL;
 }

@@ -37,7 +37,7 @@ typedef struct {
     uint32_t role;   /* the program being read; INDEX_NONE before the first */
     uint32_t stream; /* ops stand on it; INDEX_NONE = on none */
     gboolean stream_given;
-    GHashTable *groups;     /* name (the group's own) -> index + 1; filled when the first role begins */
+    GHashTable *groups;  /* name (the group's own) -> index + 1; filled when the first role begins */
     GHashTable *streams; /* name -> index + 1, of the role */
     GHashTable *ops;     /* name -> index + 1, 0 where several have it; of the role */
     GArray *references;  /* of Reference: deps to be filled in at the end of the role */

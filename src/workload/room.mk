@@ -18,6 +18,7 @@ libtrainshed_a_SOURCES += src/workload/kineto_survey.c
 libtrainshed_a_SOURCES += src/workload/program.c src/workload/program.h
 libtrainshed_a_SOURCES += src/workload/program_check.c src/workload/program_check.h
 libtrainshed_a_SOURCES += src/workload/program_op.c src/workload/program_words.h
+libtrainshed_a_SOURCES += src/workload/program_order.c
 libtrainshed_a_SOURCES += src/workload/program_text.c src/workload/program_text.h
 libtrainshed_a_SOURCES += src/workload/program_token.c src/workload/program_token.h
 libtrainshed_a_SOURCES += src/workload/program_write.c

@@ -11,7 +11,9 @@ typedef struct {
     char **execution_files; /* Kineto: the execution traces, same order; NULL = none */
     uint32_t n_execution_files;
     const char *groups_file; /* Chakra: communicator groups; NULL = none */
-    gboolean break_cycles;
+    gboolean break_cycles;   /* deps that close a circle are dropped, and noted, instead of refused */
+    GPtrArray
+        *problems; /* of char *: a reader that can goes on after a problem and puts all of them here; NULL = stop */
 } TraceSource;
 
 typedef struct {

@@ -1,0 +1,196 @@
+/* trace.c - trainshed trace: formats, info, check, convert */
+#include "base/error.h"
+#include "base/suggest.h"
+#include "cli/command.h"
+#include "cli/table.h"
+#include "cli/trace_info.h"
+#include "workload/program_text.h"
+#include "workload/trace_format.h"
+
+#include <string.h>
+
+/* What the subcommands that read traces share. */
+typedef struct {
+    char *format, *groups, *output, **execution_patterns; /* of the options */
+    gboolean break_cycles;
+    char **files, **execution_files;
+    TraceSource source;
+} Request;
+
+static void
+request_clear(Request *request)
+{
+    g_free(request->format);
+    g_free(request->groups);
+    g_free(request->output);
+    g_strfreev(request->execution_patterns);
+    g_strfreev(request->files);
+    g_strfreev(request->execution_files);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Request, request_clear)
+
+/* Options and files; FALSE with an error. writes: -o is known, and needed. */
+static gboolean
+request_parse(Request *request, int argc, char **argv, const char *summary, gboolean writes, GError **error)
+{
+    const GOptionEntry entries[] = {
+        {"format", 0, 0, G_OPTION_ARG_STRING, &request->format, "the format's name (default: by content)", "NAME"},
+        {"groups", 0, 0, G_OPTION_ARG_FILENAME, &request->groups, "communicator groups of a Chakra trace", "FILE"},
+        {"execution-trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &request->execution_patterns,
+         "execution traces beside Kineto files; may be repeated, may be a pattern", "FILE"},
+        {"break-cycles", 0, 0, G_OPTION_ARG_NONE, &request->break_cycles,
+         "drop dependencies that close a circle, and say so", NULL},
+        {writes ? "output" : NULL, 'o', 0, G_OPTION_ARG_FILENAME, &request->output, "the program text to write",
+         "FILE"},
+        {NULL, 0, 0, 0, NULL, NULL, NULL}};
+    g_autoptr(GOptionContext) context = g_option_context_new(summary);
+    g_option_context_add_main_entries(context, entries, NULL);
+    g_option_context_set_description(context, "FILES are one a rank, paired with ranks by the number in their names, "
+                                              "or one program text; a quoted pattern is expanded.\n");
+    if (!command_parse(context, &argc, &argv, error))
+        return FALSE;
+    if (argc < 2)
+        return error_input(error, "trace %s: no files are given", argv[0]);
+    if (writes && request->output == NULL)
+        return error_input(error, "trace %s: where to? write -o FILE", argv[0]);
+
+    request->files = trace_pair(NULL, (const char *const *)argv + 1, error);
+    if (request->files == NULL)
+        return FALSE;
+    if (request->execution_patterns != NULL) {
+        request->execution_files = trace_pair(NULL, (const char *const *)request->execution_patterns, error);
+        if (request->execution_files == NULL)
+            return FALSE;
+    }
+    request->source = (TraceSource){
+        .files = request->files,
+        .n_files = g_strv_length(request->files),
+        .execution_files = request->execution_files,
+        .n_execution_files = request->execution_files != NULL ? g_strv_length(request->execution_files) : 0,
+        .groups_file = request->groups,
+        .break_cycles = request->break_cycles,
+    };
+    return TRUE;
+}
+
+/* The format asked for, or that of the first file. */
+static const TraceFormat *
+request_format(const Request *request, GError **error)
+{
+    return request->format != NULL ? trace_format_find(request->format, error)
+                                   : trace_format_recognise(request->files[0], error);
+}
+
+static gboolean
+run_formats(int argc, char **argv, GError **error)
+{
+    g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+    if (!command_parse(context, &argc, &argv, error))
+        return FALSE;
+    if (argc > 1)
+        return error_input(error, "trace formats: \"%s\" is one word too many", argv[1]);
+    g_autoptr(Table) table = table_new("format|what it is");
+    for (const TraceFormat *const *format = trace_formats(); *format != NULL; format++) {
+        table_add(table, "%s", (*format)->name);
+        table_add(table, "%s", (*format)->help);
+    }
+    table_print(table, stdout);
+    return TRUE;
+}
+
+static gboolean
+run_info(int argc, char **argv, GError **error)
+{
+    g_auto(Request) request = {0};
+    if (!request_parse(&request, argc, argv, "FILES - what a trace holds", FALSE, error))
+        return FALSE;
+    const TraceFormat *format = request_format(&request, error);
+    if (format == NULL)
+        return FALSE;
+    g_autoptr(Workload) workload = format->read(&request.source, error);
+    if (workload == NULL)
+        return FALSE;
+    trace_info_print(workload, format->name, stdout);
+    return TRUE;
+}
+
+/* Prints every problem; the error counts them. */
+static gboolean
+run_check(int argc, char **argv, GError **error)
+{
+    g_auto(Request) request = {0};
+    if (!request_parse(&request, argc, argv, "FILES - finds all that is wrong with a trace", FALSE, error))
+        return FALSE;
+    const TraceFormat *format = request_format(&request, error);
+    if (format == NULL)
+        return FALSE;
+    g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GError) wrong = NULL;
+    request.source.problems = problems;
+    g_autoptr(Workload) workload = format->read(&request.source, &wrong);
+    if (workload == NULL && problems->len == 0)
+        g_ptr_array_add(problems, g_strdup(wrong->message));
+    for (guint i = 0; i < problems->len; i++)
+        printf("%s\n", (const char *)g_ptr_array_index(problems, i));
+    if (problems->len > 0)
+        return error_input(error, "%s: %u %s in %u %s", request.files[0], problems->len,
+                           problems->len == 1 ? "problem" : "problems", request.source.n_files,
+                           request.source.n_files == 1 ? "file" : "files");
+    for (guint i = 0; i < workload->notes->len; i++)
+        printf("note: %s\n", (const char *)g_ptr_array_index(workload->notes, i));
+    printf("%s: %u ranks, no problems\n", format->name, workload->n_ranks);
+    return TRUE;
+}
+
+static gboolean
+run_convert(int argc, char **argv, GError **error)
+{
+    g_auto(Request) request = {0};
+    if (!request_parse(&request, argc, argv, "FILES -o FILE - writes a trace as program text", TRUE, error))
+        return FALSE;
+    g_autoptr(Workload) workload = trace_read(request.format, &request.source, error);
+    return workload != NULL && program_text_write(workload, request.output, error);
+}
+
+static const struct {
+    const char *name, *help;
+    gboolean (*run)(int argc, char **argv, GError **error);
+} subcommands[] = {
+    {"formats", "the formats that are read", run_formats},
+    {"info", "what a trace holds", run_info},
+    {"check", "all that is wrong with a trace", run_check},
+    {"convert", "a trace as program text", run_convert},
+};
+
+static void
+usage(FILE *out)
+{
+    fprintf(out, "usage: trainshed trace SUBCOMMAND ...\n\n");
+    for (size_t i = 0; i < G_N_ELEMENTS(subcommands); i++)
+        fprintf(out, "  %-12s %s\n", subcommands[i].name, subcommands[i].help);
+    fprintf(out, "\n'trainshed trace SUBCOMMAND --help' tells more.\n");
+}
+
+static gboolean
+run(int argc, char **argv, GError **error)
+{
+    if (argc < 2) {
+        usage(stderr);
+        return error_input(error, "trace: a subcommand is missing");
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        usage(stdout);
+        return TRUE;
+    }
+    const char *names[G_N_ELEMENTS(subcommands)];
+    for (size_t i = 0; i < G_N_ELEMENTS(subcommands); i++) {
+        names[i] = subcommands[i].name;
+        if (strcmp(argv[1], names[i]) == 0)
+            return subcommands[i].run(argc - 1, argv + 1, error);
+    }
+    const char *near = suggest_nearest(argv[1], names, G_N_ELEMENTS(names));
+    return error_input(error, "there is no \"trace %s\"%s%s%s; see 'trainshed trace --help'", argv[1],
+                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+}
+
+const Command command_trace = {"trace", "recorded traces and programs: formats, info, check, convert", run};
