@@ -145,7 +145,7 @@ observe_job_ended(void *owner, uint32_t job, SimTime end_ps, uint32_t iterations
     Recorder *recorder = owner;
     assert(job < recorder->n_jobs);
     JobState *state = &recorder->jobs[job];
-    state->ended = TRUE;
+    state->ended = end_ps >= 0; /* -1: the run ended before the job */
     state->end_ps = end_ps;
     state->iterations = iterations;
     g_free(state->status);

@@ -12,5 +12,7 @@ libtrainshed_a_SOURCES += src/results/schema.c src/results/schema.h
 libtrainshed_a_SOURCES += src/results/summary.c
 libtrainshed_a_SOURCES += src/results/tally.c src/results/tally.h
 libtrainshed_a_SOURCES += src/results/text_table.c src/results/text_table.h
+check_PROGRAMS += tests/test-recorder
+tests_test_recorder_LDADD = $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/results
 bench_results_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
