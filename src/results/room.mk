@@ -14,5 +14,6 @@ libtrainshed_a_SOURCES += src/results/tally.c src/results/tally.h
 libtrainshed_a_SOURCES += src/results/text_table.c src/results/text_table.h
 check_PROGRAMS += tests/test-recorder
 tests_test_recorder_LDADD = $(TEST_LIBS)
+TESTS_SH += tests/test-query.sh
 EXTRA_PROGRAMS += bench/results
 bench_results_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm

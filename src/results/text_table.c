@@ -2,7 +2,6 @@
 #include "results/text_table.h"
 
 #include <assert.h>
-#include <string.h>
 
 struct TextTable {
     guint n_columns;
@@ -61,15 +60,35 @@ text_table_add(TextTable *table, const char *text, gboolean number)
 }
 
 static void
-print_cell(const char *text, gsize width, gboolean left, gboolean last, FILE *out)
+append_cell(GString *line, const char *text, gsize width, gboolean left)
 {
     int gap = (int)(width - (gsize)g_utf8_strlen(text, -1));
+    if (line->len > 0)
+        g_string_append(line, "  ");
     if (!left)
-        fprintf(out, "%*s", gap, "");
-    fputs(text, out);
-    if (left && !last)
-        fprintf(out, "%*s", gap, "");
-    fputs(last ? "\n" : "  ", out);
+        g_string_append_printf(line, "%*s", gap, "");
+    g_string_append(line, text);
+    if (left)
+        g_string_append_printf(line, "%*s", gap, "");
+}
+
+static void
+print_row(const TextTable *table, guint first, const gsize *widths, FILE *out)
+{
+    g_autoptr(GString) line = g_string_new(NULL);
+    for (guint i = 0; i < table->n_columns; i++)
+        append_cell(line, g_ptr_array_index(table->cells, first + i), widths[i], table->left[i]);
+    fprintf(out, "%s\n", g_strchomp(line->str));
+}
+
+static void
+print_rule(const TextTable *table, const gsize *widths, FILE *out)
+{
+    for (guint i = 0; i < table->n_columns; i++) {
+        g_autofree char *rule = g_strnfill(widths[i], '-');
+        fprintf(out, "%s%s", i > 0 ? "  " : "", rule);
+    }
+    fputc('\n', out);
 }
 
 void
@@ -80,13 +99,8 @@ text_table_print(const TextTable *table, FILE *out)
     g_autofree gsize *widths = g_new0(gsize, n);
     for (guint i = 0; i < table->cells->len; i++)
         widths[i % n] = MAX(widths[i % n], (gsize)g_utf8_strlen(g_ptr_array_index(table->cells, i), -1));
-    for (guint i = 0; i < table->cells->len; i++) {
-        print_cell(g_ptr_array_index(table->cells, i), widths[i % n], table->left[i % n], i % n == n - 1, out);
-        if (i != n - 1)
-            continue;
-        for (guint column = 0; column < n; column++) {
-            g_autofree char *rule = g_strnfill(widths[column], '-');
-            fprintf(out, "%s%s", rule, column == n - 1 ? "\n" : "  ");
-        }
-    }
+    print_row(table, 0, widths, out);
+    print_rule(table, widths, out);
+    for (guint first = n; first < table->cells->len; first += n)
+        print_row(table, first, widths, out);
 }
