@@ -10,7 +10,8 @@ libtrainshed_a_SOURCES += src/cluster/run.h
 libtrainshed_a_SOURCES += src/cluster/script.c src/cluster/script.h
 libtrainshed_a_SOURCES += src/cluster/simulation.c src/cluster/simulation.h
 
-check_PROGRAMS += tests/test-placement tests/test-script tests/test-simulation
+check_PROGRAMS += tests/test-placement tests/test-recorded-alone tests/test-script tests/test-simulation
 tests_test_placement_LDADD = $(TEST_LIBS)
 tests_test_script_LDADD = $(TEST_LIBS)
 tests_test_simulation_LDADD = $(TEST_LIBS)
+tests_test_recorded_alone_LDADD = $(TEST_LIBS)

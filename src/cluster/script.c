@@ -219,6 +219,8 @@ progress_begin(Progress *progress)
         memset(progress->cursor, 0, script->n_streams * sizeof *progress->cursor);
         return;
     }
+    for (uint32_t s = 0; s <= script->n_streams; s++)
+        progress->ready[s].len = 0;
     for (uint32_t o = 0; o < script->n_ops; o++) {
         progress->missing[o] = script->ops[o].n_deps;
         if (progress->missing[o] == 0)
