@@ -180,8 +180,10 @@ fault_of(const Link *link)
 {
     if (!isfinite(link->capacity_Bps) || link->capacity_Bps <= 0)
         return g_strdup_printf("capacity_Bps is %g, expected a finite number above 0", link->capacity_Bps);
-    if (link->latency_ps < 0)
-        return g_strdup_printf("latency_ps is %" G_GINT64_FORMAT ", expected 0 or more", link->latency_ps);
+    if (link->capacity_Bps > LINK_MAX_Bps)
+        return g_strdup_printf("capacity_Bps is %g, expected at most %g", link->capacity_Bps, LINK_MAX_Bps);
+    if (link->latency_ps < 0 || link->latency_ps > LINK_MAX_LATENCY_PS)
+        return g_strdup_printf("latency_ps is %" G_GINT64_FORMAT ", expected 0 to 1 day", link->latency_ps);
     if (isinf(link->length_km) || link->length_km < 0)
         return g_strdup_printf("length_km is %g, expected a finite number, 0 or more", link->length_km);
     if (!(link->loss >= 0 && link->loss < 1))

@@ -60,6 +60,10 @@ typedef struct {
     const char *source; /* where capacity and latency came from: "file", "generated", "default", ... */
 } Link;
 
+/* No link is faster (so that rates stay exact), and none longer (so that a path's latency stays in range). */
+#define LINK_MAX_Bps 0x1p54
+#define LINK_MAX_LATENCY_PS (86400 * PS_PER_S)
+
 typedef struct Fabric Fabric;
 
 Fabric *fabric_new(void);
