@@ -84,17 +84,21 @@ cut_pair(const Cutter *cutter, UnitLevel level_a, const FabricUnit *a, uint32_t 
     add_row(cutter, a->name, b->name, left, right);
 }
 
-/* All pairs of the units of a level, where there are several and not too many. */
+/* All pairs of the units of each level, where there are several and not too many; a level with as many as
+ * the one above it holds the same units by another name. */
 static void
-cut_level(const Cutter *cutter, UnitLevel level)
+cut_levels(const Cutter *cutter)
 {
-    g_autoptr(GArray) units = fabric_units(cutter->fabric, level);
-    if (units->len > MAX_UNITS)
-        return;
-    const FabricUnit *rows = (const FabricUnit *)(const void *)units->data;
-    for (uint32_t a = 0; a < units->len; a++)
-        for (uint32_t b = a + 1; b < units->len; b++)
-            cut_pair(cutter, level, &rows[a], a, level, &rows[b], b);
+    guint above = 0;
+    for (UnitLevel level = UNIT_LEVELS; level-- > 0;) {
+        g_autoptr(GArray) units = fabric_units(cutter->fabric, level);
+        const FabricUnit *rows = (const FabricUnit *)(const void *)units->data;
+        guint n = units->len == above || units->len > MAX_UNITS ? 0 : units->len;
+        for (uint32_t a = 0; a < n; a++)
+            for (uint32_t b = a + 1; b < n; b++)
+                cut_pair(cutter, level, &rows[a], a, level, &rows[b], b);
+        above = units->len;
+    }
 }
 
 /* The ranks in their order, parted in the middle, but not through a server. */
@@ -198,8 +202,7 @@ topology_cut(int argc, char **argv, GError **error)
         if (!cut_named(&cutter, argv[2], argv[3], error))
             return FALSE;
     } else {
-        for (UnitLevel level = UNIT_LEVELS; level-- > 0;)
-            cut_level(&cutter, level);
+        cut_levels(&cutter);
         cut_halves(&cutter);
     }
     table_print(table, stdout);

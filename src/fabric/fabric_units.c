@@ -91,7 +91,6 @@ count_node(const Fabric *fabric, uint32_t index, FabricUnit *unit)
 {
     NodeKind kind = fabric_node(fabric, index)->kind;
     unit->n_nodes++;
-    unit->n_gpus += kind == NODE_GPU;
     unit->n_nics += kind == NODE_NIC;
     if (kind != NODE_GPU && kind != NODE_NIC && kind != NODE_HOST)
         return;
@@ -137,6 +136,11 @@ fabric_units(const Fabric *fabric, UnitLevel level)
     for (uint32_t i = 0; i < fabric_n_nodes(fabric); i++)
         if (unit[i] != INDEX_NONE)
             count_node(fabric, i, &g_array_index(units, FabricUnit, unit[i]));
+    uint32_t n_ranks;
+    const uint32_t *ranks = fabric_gpus(fabric, &n_ranks);
+    for (uint32_t i = 0; i < n_ranks; i++)
+        if (unit[ranks[i]] != INDEX_NONE)
+            g_array_index(units, FabricUnit, unit[ranks[i]]).n_gpus++;
     count_servers(fabric, unit, units);
     for (uint32_t i = 0; i < fabric_n_links(fabric); i++) {
         const Link *link = fabric_link(fabric, i);

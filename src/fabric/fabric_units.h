@@ -9,7 +9,8 @@ typedef enum { UNIT_RACK, UNIT_ZONE, UNIT_BUILDING, UNIT_REGION, UNIT_LEVELS } U
 
 typedef struct {
     char *name; /* "north/A/0"; a unit's parts that exist */
-    uint32_t n_nodes, n_gpus, n_nics, n_servers;
+    uint32_t n_nodes, n_nics, n_servers;
+    uint32_t n_gpus;     /* or hosts, as fabric_gpus() */
     double nic_rate_Bps; /* out of its NICs into the network (of GPUs and hosts without NIC, their own links) */
     uint32_t n_uplinks;  /* links from its nodes to nodes outside */
     double uplink_Bps;   /* their capacity together */
