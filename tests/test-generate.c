@@ -509,6 +509,7 @@ SPOIL(no_servers, s->zone.servers = 0)
 SPOIL(no_ratio, s->zone.oversubscription = 0)
 SPOIL(odd_ratio, s->zone.oversubscription = 3.7)
 SPOIL(odd_last, s->zone.servers = 49, s->zone.oversubscription = 3, s->server.gpus = s->server.nics = 4)
+SPOIL(odd_lone_leaf, s->zone.network = ZONE_RAIL, s->zone.servers = 32, s->zone.oversubscription = 3.7)
 SPOIL(small_radix, s->zone.radix = 8)
 SPOIL(odd_spines, s->zone.spines = 12)
 SPOIL(too_many, s->zone.servers = 400)
@@ -550,8 +551,10 @@ static const struct {
     {no_ratio, "zone.oversubscription: found 0, expected a finite number above 0"},
     {odd_ratio, "zone.oversubscription: no leaf of 64 ports, with 8 for each server, has exactly 3.7 between NICs and "
                 "uplinks; the nearest that works is 3.692307692"},
-    {odd_last, "zone.servers: 49 servers leave 1 on the last leaf, which needs 1.33333 uplinks of 400 Gb/s for "
+    {odd_last, "zone.servers: 49 servers leave a last leaf with 1, which needs 1.33333 uplinks of 400 Gb/s for "
                "oversubscription 3; 48 or 51 servers come out whole"},
+    {odd_lone_leaf, "zone.servers: 32 servers leave a last leaf with 32, which needs 8.64865 uplinks of 400 Gb/s for "
+                    "oversubscription 3.7; 37 servers come out whole, or oversubscription 4 or 3.55556"},
     {small_radix, "zone.radix: a leaf of 8 ports cannot take the 8 NIC ports of one server and the 8 uplinks they "
                   "need at oversubscription 1; a radix of 16 would do"},
     {odd_spines, "zone.spines: 12 spines cannot share evenly the 32 uplinks of a leaf; 8 or 16 can"},

@@ -16,3 +16,4 @@ EXTRA_DIST += topologies/shared-nics.yaml
 EXTRA_DIST += topologies/two-buildings.yaml
 EXTRA_DIST += topologies/two-regions.yaml
 libtrainshed_a_SOURCES += src/cli/trace.c src/cli/trace_info.c src/cli/trace_info.h
+dist_man_MANS += doc/trainshed-topology.1

@@ -133,7 +133,8 @@ run(int argc, char **argv, GError **error)
     for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
         names[i] = verbs[i].name;
         if (strcmp(argv[1], names[i]) == 0) {
-            g_set_prgname(names[i]);
+            g_autofree char *program = g_strconcat("trainshed topology ", names[i], NULL);
+            g_set_prgname(program); /* for --help */
             return verbs[i].run(argc - 1, argv + 1, error);
         }
     }

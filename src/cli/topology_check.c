@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Units of a level whose uplinks are checked: each is a cut of the whole graph. */
+enum { MAX_UNITS = 64 };
+
 typedef struct {
     const Fabric *fabric;
     GraphCheck *check;
@@ -155,27 +158,35 @@ collect_ends(const Fabric *fabric, const uint32_t *unit_of, uint32_t unit, GArra
             g_array_append_val(ranks, all[i]);
 }
 
-/* Uplinks that the switches under them cannot fill: a cut is then narrower than its oversubscription says. */
 static void
-check_uplinks(const Checker *checker, UnitLevel level)
+check_unit(const Checker *checker, UnitLevel level, const FabricUnit *unit, const GArray *ranks, const GArray *outside)
+{
+    double filled = graph_check_cut_Bps(checker->check, (const uint32_t *)(const void *)ranks->data, ranks->len,
+                                        (const uint32_t *)(const void *)outside->data, outside->len);
+    if (filled >= MIN(unit->uplink_Bps, unit->nic_rate_Bps) * (1 - 1e-9))
+        return;
+    g_autofree char *up = units_format_rate(unit->uplink_Bps), *fill = units_format_rate(filled);
+    printf("note: %s %s: its uplinks carry %s, but the links below can bring only %s to them\n", unit_level_name(level),
+           unit->name, up, fill);
+}
+
+/* Uplinks that the switches under them cannot fill: a cut is then narrower than its oversubscription says.
+ * A unit with the same GPUs as one a level up, noted in seen, says nothing new. */
+static void
+check_uplinks(const Checker *checker, UnitLevel level, GHashTable *seen)
 {
     uint32_t n_units;
     g_autofree uint32_t *unit_of = fabric_unit_numbers(checker->fabric, level, &n_units);
     g_autoptr(GArray) units = fabric_units(checker->fabric, level);
-    for (uint32_t u = 0; u < n_units; u++) {
-        const FabricUnit *unit = &g_array_index(units, FabricUnit, u);
+    for (uint32_t u = 0; u < MIN(n_units, MAX_UNITS); u++) {
         g_autoptr(GArray) ranks = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         g_autoptr(GArray) outside = g_array_new(FALSE, FALSE, sizeof(uint32_t));
         collect_ends(checker->fabric, unit_of, u, ranks, outside);
         if (ranks->len == 0 || outside->len == 0)
             continue;
-        double filled = graph_check_cut_Bps(checker->check, (const uint32_t *)(const void *)ranks->data, ranks->len,
-                                            (const uint32_t *)(const void *)outside->data, outside->len);
-        if (filled >= MIN(unit->uplink_Bps, unit->nic_rate_Bps) * (1 - 1e-9))
-            continue;
-        g_autofree char *up = units_format_rate(unit->uplink_Bps), *fill = units_format_rate(filled);
-        printf("note: %s %s: its uplinks carry %s, but the links below can bring only %s to them\n",
-               unit_level_name(level), unit->name, up, fill);
+        char *same = g_strdup_printf("%u+%u", g_array_index(ranks, uint32_t, 0), ranks->len);
+        if (g_hash_table_add(seen, same))
+            check_unit(checker, level, &g_array_index(units, FabricUnit, u), ranks, outside);
     }
 }
 
@@ -209,8 +220,9 @@ topology_check(int argc, char **argv, GError **error)
     check_nics(&checker);
     check_routes(&checker);
     check_bridges(&checker);
-    check_uplinks(&checker, UNIT_BUILDING);
-    check_uplinks(&checker, UNIT_REGION);
+    g_autoptr(GHashTable) seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    for (UnitLevel level = UNIT_REGION; level >= UNIT_ZONE; level--)
+        check_uplinks(&checker, level, seen);
     print_notes(notes);
     if (checker.n_problems == 0)
         return TRUE;

@@ -154,7 +154,7 @@ find_place(const Fabric *fabric, const char *text, Place *place, GError **error)
     if (n_found == 1)
         return TRUE;
     g_clear_pointer(&place->units, g_array_unref);
-    return error_input(error, "%s region, building, zone or rack is \"%s\"; there are %s",
+    return error_input(error, "%s region, building, zone or rack is named \"%s\"; there are %s",
                        n_found == 0 ? "no" : "more than one", text, known->len > 0 ? known->str : "none");
 }
 

@@ -15,8 +15,8 @@ topology_arguments(GOptionContext *context, int *argc, char ***argv, int least, 
     if (n >= least && n <= most)
         return TRUE;
     g_autofree char *range = least == most ? g_strdup_printf("%d", least) : g_strdup_printf("%d to %d", least, most);
-    return error_input(error, "topology %s: %d argument%s given, %s expected; see 'trainshed topology %s --help'",
-                       g_get_prgname(), n, n == 1 ? "" : "s", range, g_get_prgname());
+    return error_input(error, "%d argument%s given, %s expected; see '%s --help'", n, n == 1 ? "" : "s", range,
+                       g_get_prgname());
 }
 
 Fabric *

@@ -100,6 +100,18 @@ last_servers(uint32_t servers, uint32_t group)
     return (servers - 1) % group + 1;
 }
 
+/* ", or oversubscription 4 or 3.5": what the last leaf would have with whole uplinks, where it is the only
+ * group and nothing else changes. The caller frees it. */
+static char *
+whole_ratios(const GenerateSpec *spec, uint32_t ports)
+{
+    double fewer = floor(exact_uplinks(spec, ports)), sent = ports * spec->server.nic_rate_Bps;
+    if (fewer < 1)
+        return g_strdup_printf(", or oversubscription %.6g", sent / zone_link_rate_Bps(spec));
+    return g_strdup_printf(", or oversubscription %.6g or %.6g", sent / (fewer * zone_link_rate_Bps(spec)),
+                           sent / ((fewer + 1) * zone_link_rate_Bps(spec)));
+}
+
 static gboolean
 refuse_last(const GenerateSpec *spec, uint32_t server_ports, uint32_t group, GError **error)
 {
@@ -110,11 +122,12 @@ refuse_last(const GenerateSpec *spec, uint32_t server_ports, uint32_t group, GEr
         above++;
     g_autofree char *rate = units_format_rate(zone_link_rate_Bps(spec));
     g_autofree char *or_fewer = below > 0 ? g_strdup_printf("%u or ", below) : g_strdup("");
+    g_autofree char *ratios = servers == last ? whole_ratios(spec, last * server_ports) : g_strdup("");
     return error_input(error,
-                       "zone.servers: %u servers leave %u on the last leaf, which needs %g uplinks of %s for "
-                       "oversubscription %g; %s%u servers come out whole",
+                       "zone.servers: %u servers leave a last leaf with %u, which needs %g uplinks of %s for "
+                       "oversubscription %g; %s%u servers come out whole%s",
                        servers, last, exact_uplinks(spec, last * server_ports), rate, spec->zone.oversubscription,
-                       or_fewer, above);
+                       or_fewer, above, ratios);
 }
 
 gboolean
