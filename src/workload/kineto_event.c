@@ -418,8 +418,8 @@ take_complete(KinetoEventReader *reader, GError **error)
     uint32_t lane = lane_of(file, text_or_empty(reader, PID), text_or_empty(reader, TID));
     KinetoLane *place = &g_array_index(file->lanes, KinetoLane, lane);
     place->last_ns = MAX(place->last_ns, end);
-    if (is_op && g_str_has_prefix(name, "autograd::engine::evaluate_function"))
-        place->autograd = TRUE;
+    place->n_operators += is_op;
+    place->n_backward += is_op && g_str_has_prefix(name, "autograd::engine::evaluate_function");
     if (annotation && g_str_has_prefix(name, "ProfilerStep#"))
         keep_step(file, name);
     if (kind != KINETO_KINDS)

@@ -47,9 +47,9 @@ typedef struct {
 /* A host thread ("pid/tid") or a stream ("device/stream"). */
 typedef struct {
     char *name;
-    const char *label; /* the part after the stroke, borrowed from name */
-    int64_t last_ns;   /* end of the last event on it */
-    gboolean autograd; /* runs the backward pass: autograd::engine::evaluate_function stands on it */
+    const char *label;                /* the part after the stroke, borrowed from name */
+    int64_t last_ns;                  /* end of the last event on it */
+    uint32_t n_operators, n_backward; /* cpu_op events, and autograd::engine::evaluate_function among them */
 } KinetoLane;
 
 /* A process group of distributedInfo. */
