@@ -15,5 +15,7 @@ libtrainshed_a_SOURCES += src/results/text_table.c src/results/text_table.h
 check_PROGRAMS += tests/test-recorder
 tests_test_recorder_LDADD = $(TEST_LIBS)
 TESTS_SH += tests/test-query.sh
+dist_man_MANS += doc/trainshed-query.1
+dist_man_MANS += doc/trainshed-results.5
 EXTRA_PROGRAMS += bench/results
 bench_results_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
