@@ -1,7 +1,7 @@
 /* scenario.h - a scenario file as plain, checked structs (DEFINITIONS 8)
  *
- * Reading checks all that can be checked without opening the files it names: keys, units, ranges, references between parts.
- * File names are resolved relative to the scenario file. */
+ * Reading checks all that can be checked without opening the files it names: keys, units, ranges, references between
+ * parts. File names are resolved relative to the scenario file. */
 #pragma once
 
 #include "cluster/placement.h"
@@ -19,23 +19,23 @@ typedef struct {
     char *format;           /* NULL = recognised */
     uint32_t gpus;          /* 0 = as many as the workload has ranks */
     PlacementSpec placement;
-    uint32_t iterations;    /* 0 where until is given */
-    uint32_t until;         /* job index, INDEX_NONE */
+    uint32_t iterations; /* 0 where until is given */
+    uint32_t until;      /* job index, INDEX_NONE */
     uint32_t warmup;
     SimTime arrival_ps;
     gboolean start_together; /* start: together; else recorded */
     double scale_bytes, compute_scale;
     double peak_FLOPps, memory_bandwidth_Bps; /* of the job's roofline; 0 = those of the GPU it runs on */
-    CollectiveConfig collectives; /* the scenario's, with the job's own on top */
-    size_t line, column;    /* where it stands, for later errors */
+    CollectiveConfig collectives;             /* the scenario's, with the job's own on top */
+    size_t line, column;                      /* where it stands, for later errors */
 } JobSpec;
 
 typedef struct {
     SimTime at_ps;
-    char *from, *to;  /* node names */
-    uint32_t cable;   /* which of several parallel links, in index order */
-    gboolean both;    /* both directions, default true */
-    double rate_Bps;  /* 0 = dead */
+    char *from, *to; /* node names */
+    uint32_t cable;  /* which of several parallel links, in index order */
+    gboolean both;   /* both directions, default true */
+    double rate_Bps; /* 0 = dead */
     size_t line, column;
 } FaultSpec;
 
@@ -43,7 +43,7 @@ typedef enum { RECORD_SUMMARY, RECORD_ITERATIONS, RECORD_COLLECTIVES, RECORD_FLO
 typedef enum { MEASURE_DEFAULT, MEASURE_COMMON, MEASURE_OWN } Measure;
 
 typedef struct {
-    YamlTree *tree;   /* kept for later errors and for storing */
+    YamlTree *tree; /* kept for later errors and for storing */
     char *name;
     uint64_t seed;
     char *fabric_file;      /* NULL where generated */
@@ -53,27 +53,27 @@ typedef struct {
     RoutingPolicy routing;
     double payload_fraction;
     LogGops loggops;
-    GPtrArray *pinned;      /* of char **: node names along a path; network.pinned */
+    GPtrArray *pinned; /* of char **: node names along a path; network.pinned */
     CollectiveConfig collectives;
-    Measure measure;        /* DEFAULT is resolved: common when all jobs arrive at 0, else own */
+    Measure measure; /* DEFAULT is resolved: common when all jobs arrive at 0, else own */
     JobSpec *jobs;
     uint32_t n_jobs;
     gboolean baseline;
     RecordLevel record;
     SimTime bucket_ps;
-    gboolean collisions;    /* record.collisions, default true */
+    gboolean collisions; /* record.collisions, default true */
     FaultSpec *faults;
     uint32_t n_faults;
 } Scenario;
 
-/* sets: assignments of --set, NULL-terminated, or NULL. A model given by --model is a set of network.model. NULL with an INPUT error
- * "FILE:LINE:COLUMN: PATH: ...". */
+/* sets: assignments of --set, NULL-terminated, or NULL. A model given by --model is a set of network.model. NULL with
+ * an INPUT error "FILE:LINE:COLUMN: PATH: ...". */
 Scenario *scenario_read(const char *path, const char *const *sets, GError **error);
 void scenario_free(Scenario *scenario); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Scenario, scenario_free)
 
 /* The fabric the scenario names: read or generated, sealed and connected. */
 Fabric *scenario_fabric(const Scenario *scenario, GError **error);
-/* The fabric of a file that is a whole scenario or only its `fabric:` key (the settings in topologies/), with sets as in scenario_read:
- * read or generated, sealed. For the topology command. */
+/* The fabric of a file that is a whole scenario or only its `fabric:` key (the settings in topologies/), with sets as
+ * in scenario_read: read or generated, sealed. For the topology command. */
 Fabric *scenario_fabric_file(const char *path, const char *const *sets, GError **error);
