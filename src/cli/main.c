@@ -2,8 +2,8 @@
 #include "config.h"
 
 #include "base/error.h"
-#include "cli/command.h"
 #include "base/suggest.h"
+#include "cli/command.h"
 
 #include <locale.h>
 #include <stdio.h>
@@ -11,15 +11,14 @@
 
 /* The table: one line a command. */
 static const Command *const commands[] = {
-    &command_query,
-    &command_trace,
-    NULL,
+    &command_run, &command_topology, &command_trace, &command_query, NULL,
 };
 
 static void
 usage(FILE *out)
 {
-    fprintf(out, "usage: trainshed COMMAND ...\n\nA simulator of the networks and clusters that train large models.\n\n");
+    fprintf(out,
+            "usage: trainshed COMMAND ...\n\nA simulator of the networks and clusters that train large models.\n\n");
     for (size_t i = 0; commands[i] != NULL; i++)
         fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->help);
     fprintf(out, "\n'trainshed COMMAND --help' tells more; 'trainshed --version' the version.\n");
