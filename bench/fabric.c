@@ -1,6 +1,6 @@
 /* fabric.c - bench: a three-level fabric of 16,384 GPUs with its routes; the bar is 1 s and 150 MB
  *
- * Prints one line of JSON. An argument sets the number of servers of 8 GPUs (2048). */
+ * Prints one line of JSON. Arguments set the number of servers of 8 GPUs (2048) and the ports a switch (64). */
 #include "fabric/generate.h"
 #include "fabric/route.h"
 
@@ -36,6 +36,7 @@ main(int argc, char **argv)
     spec->server.nvlink_rate_Bps = 450e9;
     spec->server.nvlink_latency_ps = 300 * PS_PER_NS;
     spec->zone.servers = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 2048;
+    spec->zone.radix = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 64;
     spec->zone.network = ZONE_CLOS3;
     spec->zone.link_latency_ps = 600 * PS_PER_NS;
 

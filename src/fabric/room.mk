@@ -24,5 +24,7 @@ check_PROGRAMS += tests/test-generate
 tests_test_generate_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-route
 tests_test_route_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-topology-format
+tests_test_topology_format_LDADD = $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/fabric
 bench_fabric_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm

@@ -10,25 +10,29 @@
 
 enum { HEAD_SIZE = 65536 };
 
-/* XML whose first element is graphml, after declaration, comments and the like. */
+/* The text after an XML declaration, comment or document type, or NULL where at begins with none. */
+static const char *
+after_prolog(const char *at)
+{
+    gboolean comment = g_str_has_prefix(at, "<!--");
+    if (!comment && !g_str_has_prefix(at, "<?") && !g_str_has_prefix(at, "<!"))
+        return NULL;
+    const char *end = strstr(at, comment ? "-->" : ">");
+    return end != NULL ? end + (comment ? 3 : 1) : NULL;
+}
+
+/* XML whose first element is graphml, with or without a namespace prefix. */
 static gboolean
 is_graphml(const char *head, size_t length)
 {
     const char *at = head + input_bom(head, length);
-    while (*at != '\0') {
-        at += strspn(at, " \t\r\n");
-        if (g_str_has_prefix(at, "<!--")) {
-            at = strstr(at, "-->");
-        } else if (at[0] == '<' && (at[1] == '?' || at[1] == '!')) {
-            at = strchr(at, '>');
-        } else {
-            return g_str_has_prefix(at, "<graphml") || (at[0] == '<' && strstr(at, ":graphml") != NULL);
-        }
-        if (at == NULL)
-            return FALSE;
-        at += *at == '>' ? 1 : 3;
-    }
-    return FALSE;
+    at += strspn(at, " \t\r\n");
+    for (const char *next; (next = after_prolog(at)) != NULL;)
+        at = next + strspn(next, " \t\r\n");
+    if (*at != '<')
+        return FALSE;
+    g_autofree char *element = g_strndup(at + 1, strcspn(at + 1, " \t\r\n/>"));
+    return strcmp(element, "graphml") == 0 || g_str_has_suffix(element, ":graphml");
 }
 
 /* The table: one line a format. */
