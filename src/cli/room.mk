@@ -21,3 +21,4 @@ dist_man_MANS += doc/trainshed-topology.1
 dist_man_MANS += doc/trainshed-run.1
 dist_man_MANS += doc/trainshed.1
 EXTRA_DIST += doc/architecture.md
+TESTS_SH += tests/test-topology.sh

@@ -54,6 +54,8 @@ topology_summary(const Fabric *fabric)
     uint32_t n_ranks;
     const uint32_t *ranks = fabric_gpus(fabric, &n_ranks);
     gboolean hosts = n_ranks > 0 && fabric_node(fabric, ranks[0])->kind == NODE_HOST;
-    return g_strdup_printf("%u %s in %u servers, %u nodes, %u links", n_ranks, hosts ? "hosts" : "GPUs",
-                           fabric_n_servers(fabric), fabric_n_nodes(fabric), fabric_n_links(fabric));
+    uint32_t n_servers = fabric_n_servers(fabric);
+    return g_strdup_printf("%u %s%s in %u server%s, %u nodes, %u links", n_ranks, hosts ? "host" : "GPU",
+                           n_ranks == 1 ? "" : "s", n_servers, n_servers == 1 ? "" : "s", fabric_n_nodes(fabric),
+                           fabric_n_links(fabric));
 }
