@@ -2,7 +2,8 @@
  *
  * Position 0 is the root; in a broadcast position p, once it has the data, sends to p + d for d = the powers of two
  * below p's lowest set bit (the root: below n), largest first, so that far subtrees start early and, with 2^i members a
- * server, servers are left by one member alone. A reduce is the same the other way round. */
+ * server, servers are left by one member alone. A reduce is the same the other way round; a parent takes its children
+ * one after the other, nearest first. */
 #include "collective/algorithm.h"
 
 typedef struct {
@@ -48,6 +49,8 @@ reduce(Tree *t, uint32_t *up)
             up[p] = tree_send(t, p, p - d, TRUE);
             for (uint32_t child = 1; child < d && p + child < t->n; child *= 2)
                 schedule_after_delivered(t->schedule, up[p], up[p + child]);
+            if (d > 1)
+                schedule_after_delivered(t->schedule, up[p], up[p - d + d / 2]);
         }
     }
 }

@@ -59,8 +59,19 @@ collective_bus_factor(CollectiveKind kind, uint32_t n)
 
 typedef struct {
     Engine *engine;
+    CollectiveRunner *runner;
+    uint32_t handle, n;
     SimTime end_ps; /* -1 = not over */
 } Alone;
+
+/* All members at once. */
+static void
+alone_begin(void *owner, const Event *event)
+{
+    Alone *alone = owner;
+    for (uint32_t i = 0; i < alone->n; i++)
+        collective_arrive(alone->runner, alone->handle, i);
+}
 
 static void
 alone_done(void *owner, uint32_t cookie)
@@ -72,13 +83,13 @@ alone_done(void *owner, uint32_t cookie)
 static SimTime
 run_alone(Network *net, Engine *engine, const CollectiveSpec *spec, const CollectiveConfig *config, GError **error)
 {
-    Alone alone = {engine, -1};
-    g_autoptr(CollectiveRunner) runner = collective_runner_new(net, engine, alone_done, &alone);
-    uint32_t handle = collective_open(runner, spec, config, 0, error);
-    if (handle == INDEX_NONE)
+    Alone alone = {.engine = engine, .n = spec->n, .end_ps = -1};
+    g_autoptr(CollectiveRunner) runner = alone.runner = collective_runner_new(net, engine, alone_done, &alone);
+    alone.handle = collective_open(runner, spec, config, 0, error);
+    if (alone.handle == INDEX_NONE)
         return -1;
-    for (uint32_t i = 0; i < spec->n; i++)
-        collective_arrive(runner, handle, i);
+    uint32_t kind = engine_add_kind(engine, alone_begin, &alone);
+    engine_schedule(engine, (Event){.when = engine_now(engine), .kind = kind});
     if (!engine_run(engine, error))
         return -1;
     if (alone.end_ps < 0)

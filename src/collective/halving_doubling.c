@@ -14,6 +14,7 @@ typedef struct {
     uint32_t *got;        /* the last send to it */
     uint32_t *next;       /* the round's sends */
     uint32_t phase;
+    gboolean folded;
 } Rounds;
 
 /* A send of this phase after the member's last one and what it last got. */
@@ -25,6 +26,8 @@ send_next(Rounds *r, uint32_t src, uint32_t dst, uint64_t bytes, gboolean reduce
         (ScheduleNode){.src = src, .dst = dst, .phase = r->phase, .bytes = bytes, .reduce_B = reduce ? bytes : 0});
     schedule_after_sent(r->schedule, node, r->own[src]);
     schedule_after_delivered(r->schedule, node, r->got[src]);
+    if (r->folded)
+        schedule_after_delivered(r->schedule, node, r->got[dst]);
     return node;
 }
 
@@ -89,8 +92,15 @@ plan_halving_doubling(const PlanRequest *request, Plan *plan, GError **error)
     while (p <= n / 2)
         p *= 2;
     g_autofree uint32_t *rows = g_new(uint32_t, (size_t)n * 5);
-    Rounds r = {plan->schedule,       request->spec->bytes, p, rows, rows + n, rows + 2 * (size_t)n,
-                rows + 3 * (size_t)n, rows + 4 * (size_t)n, 0};
+    Rounds r = {.schedule = plan->schedule,
+                .bytes = request->spec->bytes,
+                .p = p,
+                .low = rows,
+                .high = rows + n,
+                .own = rows + 2 * (size_t)n,
+                .got = rows + 3 * (size_t)n,
+                .next = rows + 4 * (size_t)n,
+                .folded = p < n};
     for (uint32_t i = 0; i < n; i++) {
         r.low[i] = 0;
         r.high[i] = p;
