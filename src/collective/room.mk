@@ -3,6 +3,7 @@ libtrainshed_a_SOURCES += src/collective/algorithm.c src/collective/algorithm.h
 libtrainshed_a_SOURCES += src/collective/binomial.c
 libtrainshed_a_SOURCES += src/collective/collective.c src/collective/collective.h
 libtrainshed_a_SOURCES += src/collective/direct.c
+libtrainshed_a_SOURCES += src/collective/graph_time.c src/collective/graph_time.h
 libtrainshed_a_SOURCES += src/collective/halving_doubling.c
 libtrainshed_a_SOURCES += src/collective/hierarchical.c
 libtrainshed_a_SOURCES += src/collective/layout.c src/collective/layout.h

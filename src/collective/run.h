@@ -38,8 +38,9 @@ SimTime run_now(const Run *run);
 /* Sends one message, or a bundle; its moments come back with node and step. A failure fails the engine's run. */
 void run_send(Run *run, const Transfer *transfer, uint32_t node, uint32_t step);
 void run_send_bundle(Run *run, const Bundle *bundle, uint32_t node);
-/* delivered(node, step) after the time it takes to reduce bytes; at once, but not before this call returns, where that
- * is none. */
+/* delivered(node, step) after a time; never before this call returns. */
+void run_pause(Run *run, SimTime delay, uint32_t node, uint32_t step);
+/* ... after the time it takes to reduce bytes. */
 void run_reduce(Run *run, uint64_t bytes, uint32_t node, uint32_t step);
 void run_fail(Run *run, GError *error); /* taken over */
 /* Ends it where nothing is left and all have arrived. */

@@ -1,8 +1,10 @@
 /* run_bundles.c - grain bundle: each phase of a plan is one activity of all its messages
  *
  * It goes when all members have arrived. A chain is a series of phases (a channel of a schedule, or of rings); chains
- * go side by side. A stage of rings is one bundle that carries all its steps, its latency what the recursion of
- * DEFINITIONS 4 takes beyond the time of the slowest hop's bytes, with each member's own arrival. */
+ * go side by side. What a phase takes beyond the time of its slowest message's bytes is the latency of its bundle,
+ * taken from the plan's own times in an empty network (graph_time, ring_time), each member counted from its arrival: so
+ * that alone it lasts as long as the grain steps. A stage of rings is one bundle that carries all its steps. */
+#include "collective/graph_time.h"
 #include "collective/ring_time.h"
 #include "collective/run.h"
 
@@ -10,14 +12,16 @@
 #include <math.h>
 
 typedef struct {
-    uint32_t at, to;   /* rows still to go: of by_phase, or of rings */
-    uint64_t reduce_B; /* of the phase under way */
+    uint32_t at, to;    /* rows still to go: of by_phase, or of rings */
+    SimTime planned_ps; /* a schedule: when the phases so far end in an empty network, after the last arrival */
 } Chain;
 
 typedef struct {
     GArray *chains;           /* of Chain */
     SimTime *ready_ps;        /* when each member arrived */
     GArray *transfers, *hops; /* scratch: of Transfer, of RingHop */
+    GraphCost *cost;          /* of a schedule's nodes, and when each is done after the last arrival */
+    SimTime *done_ps;
 } BundleState;
 
 static const Plan *
@@ -73,6 +77,8 @@ stop(Run *run)
     g_array_unref(state->transfers);
     g_array_unref(state->hops);
     g_free(state->ready_ps);
+    g_free(state->cost);
+    g_free(state->done_ps);
     g_free(state);
 }
 
@@ -85,18 +91,16 @@ duration(uint64_t bytes, double rate_Bps)
     return sim_time_from_bytes((double)bytes, rate_Bps, &time) ? time : SIM_TIME_MAX;
 }
 
-/* Adds a message to the bundle; what it would take alone, in two parts. */
+/* What a message would meet alone; its time to send. FALSE where the run failed. */
 static gboolean
-add(Run *run, const Transfer *transfer, NetworkProbe *probe, SimTime *sends_ps)
+probe(Run *run, const Transfer *transfer, NetworkProbe *met, SimTime *sends_ps)
 {
-    BundleState *state = run->state;
     GError *error = NULL;
-    if (!network_probe(run_network(run), transfer, probe, &error)) {
+    if (!network_probe(run_network(run), transfer, met, &error)) {
         run_fail(run, error);
         return FALSE;
     }
-    g_array_append_vals(state->transfers, transfer, 1);
-    *sends_ps = duration(transfer->bytes, probe->rate_Bps);
+    *sends_ps = duration(transfer->bytes, met->rate_Bps);
     return TRUE;
 }
 
@@ -115,13 +119,14 @@ add_ring(Run *run, const Ring *ring, SimTime first_ps, SimTime *total_ps, SimTim
                  dst = g_array_index(rings->seats, Seat, next).member;
         Transfer transfer = plan_transfer(&run->spec, run->plan->layout, ring->channel_nics, ring->channel, src, dst,
                                           ring_total(ring, p));
-        NetworkProbe probe;
+        NetworkProbe met;
         SimTime sends;
-        if (!add(run, &transfer, &probe, &sends))
+        if (!probe(run, &transfer, &met, &sends))
             return FALSE;
+        g_array_append_val(state->transfers, transfer);
         *sends_ps = MAX(*sends_ps, sends);
         SimTime ready = rings_opens(rings, here) ? state->ready_ps[src] - first_ps : 0;
-        hops[p] = (RingHop){probe.latency_ps, probe.rate_Bps, ready};
+        hops[p] = (RingHop){met.latency_ps, met.rate_Bps, ready};
     }
     *total_ps = MAX(*total_ps, ring_time(ring, hops, run->config->slice_B, run->config->reduce_cost_s_per_B));
     return TRUE;
@@ -147,30 +152,62 @@ gather_rings(Run *run, uint32_t from, uint32_t to, SimTime *latency_ps)
     return TRUE;
 }
 
-static gboolean
-gather_nodes(Run *run, uint32_t from, uint32_t to, SimTime *latency_ps, uint64_t *reduce_B)
+static Transfer
+node_transfer(const Run *run, uint32_t number)
 {
     const Schedule *schedule = plan_of(run)->schedule;
-    SimTime longest = 0, longest_sends = 0;
-    for (uint32_t i = from; i < to; i++) {
-        const ScheduleNode *node = &schedule->nodes[schedule->by_phase[i]];
-        *reduce_B = MAX(*reduce_B, node->reduce_B);
-        if (node->dst == INDEX_NONE)
+    const ScheduleNode *node = &schedule->nodes[number];
+    return plan_transfer(&run->spec, run->plan->layout, schedule->channel_nics, node->channel, node->src, node->dst,
+                         node->bytes);
+}
+
+/* The times of a schedule in an empty network, counted from now. */
+static gboolean
+time_nodes(Run *run)
+{
+    BundleState *state = run->state;
+    const Schedule *schedule = plan_of(run)->schedule;
+    state->cost = g_new0(GraphCost, MAX(schedule->n, 1));
+    state->done_ps = g_new0(SimTime, MAX(schedule->n, 1));
+    for (uint32_t i = 0; i < schedule->n; i++) {
+        if (schedule->nodes[i].dst == INDEX_NONE)
             continue;
-        Transfer transfer = plan_transfer(&run->spec, run->plan->layout, schedule->channel_nics, node->channel,
-                                          node->src, node->dst, node->bytes);
-        NetworkProbe probe;
-        SimTime sends, all;
-        if (!add(run, &transfer, &probe, &sends))
+        Transfer transfer = node_transfer(run, i);
+        NetworkProbe met;
+        if (!probe(run, &transfer, &met, &state->cost[i].sends_ps))
             return FALSE;
-        longest_sends = MAX(longest_sends, sends);
-        longest = MAX(longest, sim_time_add(sends, probe.latency_ps, &all) ? all : SIM_TIME_MAX);
+        state->cost[i].latency_ps = met.latency_ps;
     }
-    *latency_ps = longest - longest_sends;
+    g_autofree SimTime *ready = g_new(SimTime, run->spec.n);
+    for (uint32_t i = 0; i < run->spec.n; i++)
+        ready[i] = state->ready_ps[i] - run_now(run);
+    graph_time(schedule, state->cost, ready, run->config->reduce_cost_s_per_B, state->done_ps);
     return TRUE;
 }
 
-/* The next phase of a chain; FALSE where there is none. A phase without messages is its reduction only. */
+/* The rows [from, chain->at) of one phase; what is added to its slowest message's bytes. */
+static void
+gather_nodes(Run *run, Chain *chain, uint32_t from, SimTime *latency_ps)
+{
+    BundleState *state = run->state;
+    const Schedule *schedule = plan_of(run)->schedule;
+    SimTime done = INT64_MIN, sends = 0, through;
+    for (uint32_t i = from; i < chain->at; i++) {
+        uint32_t number = schedule->by_phase[i];
+        done = MAX(done, state->done_ps[number]);
+        sends = MAX(sends, state->cost[number].sends_ps);
+        if (schedule->nodes[number].dst == INDEX_NONE)
+            continue;
+        Transfer transfer = node_transfer(run, number);
+        g_array_append_val(state->transfers, transfer);
+    }
+    if (!sim_time_add(chain->planned_ps, sends, &through))
+        through = SIM_TIME_MAX;
+    chain->planned_ps = MAX(through, done);
+    *latency_ps = chain->planned_ps - through;
+}
+
+/* The next phase of a chain; FALSE where there is none. A phase without messages is its latency only. */
 static gboolean
 next_phase(Run *run, uint32_t number)
 {
@@ -186,14 +223,13 @@ next_phase(Run *run, uint32_t number)
             place(run, chain->at, &unused, &other);
     } while (chain->at < chain->to && other == phase);
     g_array_set_size(state->transfers, 0);
-    chain->reduce_B = 0;
     SimTime latency = 0;
-    gboolean rings = plan_of(run)->rings != NULL;
-    if (rings ? !gather_rings(run, from, chain->at, &latency)
-              : !gather_nodes(run, from, chain->at, &latency, &chain->reduce_B))
+    if (plan_of(run)->rings == NULL)
+        gather_nodes(run, chain, from, &latency);
+    else if (!gather_rings(run, from, chain->at, &latency))
         return TRUE;
     if (state->transfers->len == 0) {
-        run_reduce(run, chain->reduce_B, number, 1);
+        run_pause(run, latency, number, 1);
         return TRUE;
     }
     Bundle bundle = {(const Transfer *)(void *)state->transfers->data, state->transfers->len, latency};
@@ -217,6 +253,8 @@ arrive(Run *run, uint32_t member)
     state->ready_ps[member] = run_now(run);
     if (run->n_arrived < run->spec.n)
         return;
+    if (plan_of(run)->rings == NULL && !time_nodes(run))
+        return;
     for (uint32_t chain = 0; chain < state->chains->len; chain++)
         advance(run, chain);
 }
@@ -229,7 +267,7 @@ sent(Run *run, uint32_t chain, uint32_t step)
 static uint64_t
 reduces(Run *run, uint32_t chain, uint32_t step)
 {
-    return g_array_index(((BundleState *)run->state)->chains, Chain, chain).reduce_B;
+    return 0; /* in the latency */
 }
 
 static void

@@ -90,15 +90,21 @@ run_send_bundle(Run *run, const Bundle *bundle, uint32_t node)
 }
 
 void
-run_reduce(Run *run, uint64_t bytes, uint32_t node, uint32_t step)
+run_pause(Run *run, SimTime delay, uint32_t node, uint32_t step)
 {
     CollectiveRunner *runner = run->runner;
-    SimTime delay;
-    if (!sim_time_from_seconds(run->config->reduce_cost_s_per_B * (double)bytes, &delay))
-        delay = SIM_TIME_MAX; /* the engine refuses it */
     uint32_t slot = take_slot(runner, (Slot){run->handle, node, step});
     engine_schedule_in(runner->engine, delay,
                        (Event){.kind = runner->kind_reduced, .target = slot, .sender = run->handle});
+}
+
+void
+run_reduce(Run *run, uint64_t bytes, uint32_t node, uint32_t step)
+{
+    SimTime delay;
+    if (!sim_time_from_seconds(run->config->reduce_cost_s_per_B * (double)bytes, &delay))
+        delay = SIM_TIME_MAX; /* the engine refuses it */
+    run_pause(run, delay, node, step);
 }
 
 void
