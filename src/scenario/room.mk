@@ -21,4 +21,3 @@ EXTRA_DIST += scenarios/one-port-down.yaml
 EXTRA_DIST += scenarios/recorded-alone.yaml
 EXTRA_DIST += scenarios/two-buildings-two-tenants.yaml
 EXTRA_DIST += scenarios/unscaled-two-tenants.yaml
-TESTS_SH += tests/test-run.sh
