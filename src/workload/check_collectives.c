@@ -194,7 +194,7 @@ check_instance(const Check *check, uint32_t group_index, const GArray *members, 
             rank_0 = rank;
             continue;
         }
-        if (list == reference || list == passed)
+        if (list == reference || (passed != NULL && list == passed))
             continue;
         if (list == NULL || reference == NULL)
             return fail_pair(check, group, rank_0, reference, rank, list, error);

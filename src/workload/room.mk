@@ -27,6 +27,19 @@ check_PROGRAMS += tests/test-kineto tests/test-kineto-survey
 tests_test_kineto_LDADD = $(TEST_LIBS)
 tests_test_kineto_survey_LDADD = $(TEST_LIBS)
 
+check_PROGRAMS += tests/test-chakra tests/test-program tests/test-program-text tests/test-trace-format
+tests_test_chakra_LDADD = $(TEST_LIBS)
+tests_test_program_LDADD = $(TEST_LIBS)
+tests_test_program_text_LDADD = $(TEST_LIBS)
+tests_test_trace_format_LDADD = $(TEST_LIBS)
+TESTS_SH += tests/test-trace.sh
+FUZZ_TARGETS += tests/fuzz/fuzz-chakra tests/fuzz/fuzz-program-text
+tests_fuzz_fuzz_chakra_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_chakra_LDFLAGS = $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_program_text_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_program_text_LDFLAGS = $(FUZZ_LDFLAGS)
+EXTRA_DIST += tests/fuzz/chakra.seeds tests/fuzz/program-text.seeds
+
 # Chakra's messages: protobuf-c's code is made at build time.
 EXTRA_DIST += src/workload/chakra.proto
 nodist_libtrainshed_a_SOURCES += src/workload/chakra.pb-c.c src/workload/chakra.pb-c.h
