@@ -28,7 +28,8 @@ static const struct {
     [TABLE_PLACEMENT] = {"placement", "job_id, rank, node_id", FALSE},
     [TABLE_ITERATION] =
         {"iteration",
-         "job_id, idx, count, start_ps, end_ps, compute_ps, exposed_wait_ps, exposed_transfer_ps, idle_ps, counted",
+         "job_id, idx, count, start_ps, end_ps, compute_ps, exposed_wait_ps, exposed_transfer_ps, idle_ps, "
+         "period_ps, counted",
          TRUE},
     [TABLE_COLLECTIVE] =
         {"collective",

@@ -48,12 +48,15 @@ count(JobState *state, const IterationRecord *iteration)
     state->last_end_ps = iteration->end_ps;
 }
 
-/* Is next what the expansion of the open row would give as its next one? */
+/* Is next what the expansion of the open row would give as its next one? A second one may start at any distance, which
+ * is then that of all (iterations of ranks that run ahead overlap). */
 static gboolean
-continues(const JobState *state, const IterationRecord *next, SimTime last_end_ps)
+continues(const JobState *state, const IterationRecord *next)
 {
     const IterationRecord *first = &state->first;
-    return state->merged > 0 && next->index == first->index + state->merged && next->start_ps == last_end_ps &&
+    SimTime apart = next->start_ps - first->start_ps;
+    return state->merged > 0 && next->index == first->index + state->merged &&
+           (state->merged == 1 || apart == state->period_ps * state->merged) &&
            next->end_ps - next->start_ps == first->end_ps - first->start_ps && next->compute_ps == first->compute_ps &&
            next->exposed_wait_ps == first->exposed_wait_ps && next->exposed_transfer_ps == first->exposed_transfer_ps &&
            next->idle_ps == first->idle_ps && !next->counted == !first->counted;
@@ -78,6 +81,7 @@ write_iteration(Recorder *recorder, JobState *state)
     bulk_int(row, state->first.exposed_wait_ps);
     bulk_int(row, state->first.exposed_transfer_ps);
     bulk_int(row, state->first.idle_ps);
+    bulk_int(row, state->period_ps);
     bulk_int(row, state->first.counted ? 1 : 0);
     recorder_row_done(recorder, TABLE_ITERATION);
 }
@@ -88,16 +92,18 @@ observe_iteration(void *owner, const IterationRecord *iteration)
     Recorder *recorder = owner;
     assert(iteration->job < recorder->n_jobs);
     JobState *state = &recorder->jobs[iteration->job];
-    SimTime last_end_ps = state->last_end_ps;
     count(state, iteration);
     if (recorder->level < RESULTS_ITERATIONS)
         return;
-    if (continues(state, iteration, last_end_ps)) {
+    if (continues(state, iteration)) {
+        if (state->merged == 1)
+            state->period_ps = iteration->start_ps - state->first.start_ps;
         state->merged++;
     } else {
         write_iteration(recorder, state);
         state->first = *iteration;
         state->merged = 1;
+        state->period_ps = iteration->end_ps - iteration->start_ps;
     }
     state->unwritten = TRUE;
     recorder_tick(recorder);

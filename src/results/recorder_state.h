@@ -28,6 +28,7 @@ typedef struct {
     SimTime last_end_ps;   /* of the last one told */
     IterationRecord first; /* of the row of equal ones that is open */
     uint32_t merged;       /* how many they are; 0 = none is open */
+    SimTime period_ps;     /* from start to start of them; of a single one its length */
     gboolean unwritten;    /* the open row has changed since it was written */
     /* Over counted iterations (DEFINITIONS 5). */
     uint32_t counted;
