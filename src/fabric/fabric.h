@@ -40,7 +40,7 @@ typedef struct {
     const char *name; /* unique */
     NodeKind kind;
     const char *region, *building, *zone, *rack, *server; /* "" where it has none */
-    int32_t rail;                                          /* -1 where it has none */
+    int32_t rail;                                         /* -1 where it has none */
     /* Of a GPU; 0 = not known. */
     const char *gpu; /* model name, "" = not known */
     double peak_FLOPps, memory_bandwidth_Bps;
@@ -52,9 +52,9 @@ typedef struct {
     LinkKind kind;
     double capacity_Bps;
     SimTime latency_ps;
-    double length_km;    /* NAN = not known */
-    uint64_t buffer_B;   /* 0 = not known */
-    double loss;         /* probability a packet is lost, 0 by default */
+    double length_km;                /* NAN = not known */
+    uint64_t buffer_B;               /* 0 = not known */
+    double loss;                     /* probability a packet is lost, 0 by default */
     uint64_t ecn_kmin_B, ecn_kmax_B; /* 0 = none */
     double ecn_pmax;
     const char *source; /* where capacity and latency came from: "file", "generated", "default", ... */
