@@ -49,13 +49,13 @@ write_time(GString *out, SimTime time)
     g_string_append(out, units[i].name);
 }
 
-/* Exactly, in the largest binary unit that divides it. */
+/* Exactly, in the largest binary unit that divides it; from 2^61 on, where units end, as a plain number. */
 static void
 write_bytes(GString *out, uint64_t bytes)
 {
     static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
     size_t i = 0;
-    while (bytes > 0 && bytes % 1024 == 0 && i + 1 < G_N_ELEMENTS(units)) {
+    while (bytes > 0 && bytes >> 61 == 0 && bytes % 1024 == 0 && i + 1 < G_N_ELEMENTS(units)) {
         bytes /= 1024;
         i++;
     }
