@@ -168,19 +168,17 @@ find_group(const KinetoFile *file, const char *name)
     return NULL;
 }
 
+/* From a whole list; FALSE where it is missing, cut or no list. */
 static gboolean
-members_from_list(GArray *members, const char *text, uint32_t n_ranks)
+members_from_list(GArray *members, const char *text)
 {
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(uint64_t));
     gboolean cut;
     if (text == NULL || !parse_list(text, numbers, &cut) || cut || numbers->len == 0)
         return FALSE;
     for (guint i = 0; i < numbers->len; i++) {
-        uint64_t member = g_array_index(numbers, uint64_t, i);
-        if (member >= n_ranks)
-            return FALSE;
-        uint32_t narrow = (uint32_t)member;
-        g_array_append_val(members, narrow);
+        uint32_t member = (uint32_t)MIN(g_array_index(numbers, uint64_t, i), INDEX_NONE);
+        g_array_append_val(members, member);
     }
     return TRUE;
 }
@@ -192,9 +190,8 @@ find_members(const KinetoRank *rank, const KinetoComm *comm, const KinetoCollect
 {
     const KinetoGroup *group = find_group(rank->file, args->group);
     int64_t size = args->group_size;
-    if (members_from_list(comm->members, args->ranks, n_ranks))
+    if (members_from_list(comm->members, args->ranks))
         return TRUE;
-    g_array_set_size(comm->members, 0);
     if (group != NULL) {
         g_array_append_vals(comm->members, group->ranks->data, group->ranks->len);
         return TRUE;

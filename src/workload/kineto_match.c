@@ -134,11 +134,11 @@ check_splits(const GPtrArray *ranks, const Set *set, uint32_t k, GError **error)
             uint64_t sent = g_array_index(from->splits, uint64_t, a->in_split + j);
             uint64_t expected = g_array_index(to->splits, uint64_t, b->out_split + i);
             if (sent != expected)
-                return error_input(
-                    error,
-                    "collective %u of group \"%s\", %s: rank %u sends %" PRIu64 " B to rank %u (%s), which "
-                    "expects %" PRIu64 " B (%s)",
-                    k, set->name, a->name, from->rank, sent, to->rank, from->file->path, expected, to->file->path);
+                return error_input(error,
+                                   "collective %u of group \"%s\", %s: rank %u (%s) sends %" PRIu64
+                                   " B to rank %u (%s), which expects %" PRIu64 " B",
+                                   k, set->name, a->name, from->rank, from->file->path, sent, to->rank, to->file->path,
+                                   expected);
         }
     }
     return TRUE;

@@ -23,8 +23,9 @@ libtrainshed_a_SOURCES += src/workload/program_text.c src/workload/program_text.
 libtrainshed_a_SOURCES += src/workload/program_token.c src/workload/program_token.h
 libtrainshed_a_SOURCES += src/workload/program_write.c
 libtrainshed_a_SOURCES += src/workload/trace_format.c src/workload/trace_format.h
-check_PROGRAMS += tests/test-kineto tests/test-kineto-survey
+check_PROGRAMS += tests/test-kineto tests/test-kineto-refusals tests/test-kineto-survey
 tests_test_kineto_LDADD = $(TEST_LIBS)
+tests_test_kineto_refusals_LDADD = $(TEST_LIBS)
 tests_test_kineto_survey_LDADD = $(TEST_LIBS)
 
 check_PROGRAMS += tests/test-chakra tests/test-program tests/test-program-text tests/test-trace-format
