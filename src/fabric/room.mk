@@ -28,3 +28,5 @@ check_PROGRAMS += tests/test-topology-format
 tests_test_topology_format_LDADD = $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/fabric
 bench_fabric_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
+EXTRA_PROGRAMS += bench/routes
+bench_routes_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm

@@ -104,9 +104,10 @@ void
 routes_set_alive(Routes *routes, uint32_t link, gboolean alive)
 {
     assert(link < routes->map.graph.n_links);
-    if (routes->map.graph.alive[link] == (alive ? 1 : 0))
+    uint8_t live = alive ? routes->map.graph.class[link] : ROUTE_CLASSES;
+    if (routes->map.graph.live[link] == live)
         return;
-    routes->map.graph.alive[link] = alive ? 1 : 0;
+    routes->map.graph.live[link] = live;
     route_map_changed(&routes->map, link);
 }
 
@@ -179,7 +180,7 @@ live_pin(const Routes *routes, const RouteRequest *request)
     uint64_t key = pair_key(request->src, request->dst);
     const Pin *pin = g_hash_table_lookup(routes->pins, &key);
     for (uint32_t i = 0; pin != NULL && i < pin->n; i++)
-        if (!routes->map.graph.alive[pin->links[i]])
+        if (routes->map.graph.live[pin->links[i]] == ROUTE_CLASSES)
             return NULL;
     return pin;
 }

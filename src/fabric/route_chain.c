@@ -91,7 +91,7 @@ find_owners(RouteMap *map, uint32_t nic, int way)
             continue;
         const uint32_t *links = way == 0 ? fabric_in(fabric, node, &n) : fabric_out(fabric, node, &n);
         for (uint32_t k = 0; k < n; k++)
-            if (map->graph.class[links[k]] == ROUTE_PCIE && map->graph.alive[links[k]])
+            if (map->graph.live[links[k]] == ROUTE_PCIE)
                 visit(map, way == 0 ? map->graph.src[links[k]] : map->graph.dst[links[k]], depth + 1);
     }
     map->owned[way][nic].first = first;

@@ -31,7 +31,7 @@ typedef struct {
 
 void route_map_init(RouteMap *map, const Fabric *fabric);
 void route_map_clear(RouteMap *map);
-/* graph.alive[link] has been changed. */
+/* graph.live[link] has been changed. */
 void route_map_changed(RouteMap *map, uint32_t link);
 size_t route_map_memory(const RouteMap *map);
 

@@ -64,14 +64,14 @@ route_graph_init(RouteGraph *graph, const Fabric *fabric)
     graph->dst = g_new(uint32_t, MAX(n, 1));
     graph->latency_ps = g_new(SimTime, MAX(n, 1));
     graph->class = g_new(uint8_t, MAX(n, 1));
-    graph->alive = g_new(uint8_t, MAX(n, 1));
+    graph->live = g_new(uint8_t, MAX(n, 1));
     for (uint32_t i = 0; i < n; i++) {
         const Link *link = fabric_link(fabric, i);
         graph->src[i] = link->src;
         graph->dst[i] = link->dst;
         graph->latency_ps[i] = link->latency_ps;
         graph->class[i] = (uint8_t)class_of(link->kind);
-        graph->alive[i] = 1;
+        graph->live[i] = graph->class[i];
     }
 }
 
@@ -82,7 +82,7 @@ route_graph_clear(RouteGraph *graph)
     g_free(graph->dst);
     g_free(graph->latency_ps);
     g_free(graph->class);
-    g_free(graph->alive);
+    g_free(graph->live);
 }
 
 size_t
@@ -313,7 +313,7 @@ route_table_touches(const RouteTable *table, uint32_t node)
 static gboolean
 usable(const RouteTable *table, uint32_t link)
 {
-    return table->graph->alive[link] && table->graph->class[link] == table->class;
+    return table->graph->live[link] == table->class;
 }
 
 static int
@@ -389,7 +389,7 @@ make_hops(RouteTable *table, Attachment *attachment)
         uint32_t further = distance[queue[i] - first] + 1;
         for (uint32_t k = table->first_in[queue[i]]; k < table->first_in[queue[i] + 1]; k++) {
             Arc arc = table->in[k];
-            if (!table->graph->alive[arc.link] || distance[arc.src - first] < further)
+            if (table->graph->live[arc.link] == ROUTE_CLASSES || distance[arc.src - first] < further)
                 continue;
             if (distance[arc.src - first] == INDEX_NONE) {
                 distance[arc.src - first] = further;
@@ -475,28 +475,45 @@ distance_after(const RouteTable *table, const Attachment *attachment, uint32_t l
     return attachment->distance[transit - table->domains[attachment->domain].first];
 }
 
+/* Over a link that joins the two. */
+static gboolean
+direct_leg(RouteTable *table, uint32_t from, uint32_t to, const uint32_t *out, uint32_t n_out, RouteLeg *leg)
+{
+    uint32_t n = 0, first = INDEX_NONE;
+    for (uint32_t i = 0; i < n_out; i++)
+        if (usable(table, out[i]) && table->graph->dst[out[i]] == to)
+            first = n++ == 0 ? out[i] : INDEX_NONE;
+    if (n > 0)
+        *leg =
+            (RouteLeg){.table = table, .from = from, .to = to, .attachment = INDEX_NONE, .length = 1, .first = first};
+    return n > 0;
+}
+
 gboolean
 route_table_leg(RouteTable *table, uint32_t from, uint32_t to, RouteLeg *leg)
 {
-    uint32_t domain = table->domain[from], n;
+    uint32_t domain = table->domain[from], n_out;
     if (domain == INDEX_NONE || table->domain[to] != domain)
         return FALSE;
-    const uint32_t *out = fabric_out(table->graph->fabric, from, &n);
-    for (uint32_t i = 0; i < n; i++)
-        if (table->graph->dst[out[i]] == to && usable(table, out[i])) {
-            *leg = (RouteLeg){.table = table, .from = from, .to = to, .attachment = INDEX_NONE, .length = 1};
-            return TRUE;
-        }
+    const uint32_t *out = fabric_out(table->graph->fabric, from, &n_out);
+    if (direct_leg(table, from, to, out, n_out, leg))
+        return TRUE;
     if (table->domains[domain].n == 0)
         return FALSE;
 
-    uint32_t number = route_table_attachment(table, to), nearest = INDEX_NONE;
+    uint32_t number = route_table_attachment(table, to), nearest = INDEX_NONE, first = INDEX_NONE;
     const Attachment *attachment = ready(table, number);
-    for (uint32_t i = 0; i < n; i++)
-        nearest = MIN(nearest, distance_after(table, attachment, out[i]));
+    for (uint32_t i = 0; i < n_out; i++) {
+        uint32_t distance = distance_after(table, attachment, out[i]);
+        if (distance < nearest) {
+            nearest = distance;
+            first = out[i];
+        } else if (distance == nearest)
+            first = INDEX_NONE;
+    }
     if (nearest == INDEX_NONE)
         return FALSE;
-    *leg = (RouteLeg){table, from, to, number, nearest, nearest + 2};
+    *leg = (RouteLeg){table, from, to, number, nearest, nearest + 2, first};
     return TRUE;
 }
 
@@ -534,7 +551,7 @@ RouteFan
 route_leg_fan(const RouteLeg *leg, uint32_t node)
 {
     if (node == leg->from)
-        return fan_out(leg);
+        return leg->first != INDEX_NONE ? (RouteFan){1, &leg->first, NULL} : fan_out(leg);
     RouteTable *table = leg->table;
     uint32_t transit = table->transit[node];
     if (leg->attachment == INDEX_NONE || transit == INDEX_NONE || table->domain[node] != table->domain[leg->to])

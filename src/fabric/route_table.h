@@ -19,7 +19,7 @@ typedef struct {
     uint32_t *src, *dst;
     SimTime *latency_ps;
     uint8_t *class; /* RouteClass */
-    uint8_t *alive;
+    uint8_t *live;  /* the class, or ROUTE_CLASSES where the link is dead */
 } RouteGraph;
 
 void route_graph_init(RouteGraph *graph, const Fabric *fabric);
@@ -32,7 +32,7 @@ typedef struct RouteTable RouteTable;
 RouteTable *route_table_new(const RouteGraph *graph, RouteClass class);
 void route_table_free(RouteTable *table); /* NULL is fine */
 
-/* Link of this class died or revived; graph->alive has been set. */
+/* Link of this class died or revived; graph->live has been set. */
 void route_table_changed(RouteTable *table, uint32_t link);
 
 /* Does any link of the class touch node? */
@@ -54,13 +54,14 @@ typedef struct {
     uint32_t attachment; /* of to; INDEX_NONE: a link joins the two */
     uint32_t nearest;    /* from the best first transit node to the last one, in hops */
     uint32_t length;     /* in hops */
+    uint32_t first;      /* the one first hop; INDEX_NONE where there are several */
 } RouteLeg;
 
 /* FALSE, and *leg untouched, where no live way is. from == to asks for a way out and back (one NIC between
  * two of its GPUs). */
 gboolean route_table_leg(RouteTable *table, uint32_t from, uint32_t to, RouteLeg *leg);
 
-/* The links at node that go on along a shortest way, in link order. Valid until the next fan of this table. */
+/* The links at node that go on along a shortest way, in link order. Valid until the next fan of this table, and with the leg. */
 typedef struct {
     uint32_t n;
     const uint32_t *links; /* all of them; or those whose bit in mask is set, where there is a mask */
