@@ -50,6 +50,7 @@ typedef struct {
     GArray *edges;        /* of Edge */
     Place place;
     uint32_t skipped; /* depth inside an element that is passed over */
+    uint32_t depth;   /* open elements */
     gboolean graph_seen, undirected;
 
     uint64_t element[SCOPES]; /* the number of the graph, node and edge at hand, from 1 */
@@ -428,7 +429,9 @@ on_start(void *data, const xmlChar *name, const xmlChar *prefix, const xmlChar *
          const xmlChar **namespaces, int n_attributes, int n_defaulted, const xmlChar **attributes)
 {
     Reader *reader = data;
-    if (reader->error != NULL)
+    char next = (char)*reader->xml->input->cur;
+    reader->depth++;
+    if (reader->error != NULL || (next != '>' && next != '/')) /* a tag cut short: libxml2 will say so */
         return;
     if (reader->skipped > 0)
         reader->skipped++;
@@ -440,6 +443,7 @@ static void
 on_end(void *data, const xmlChar *name, const xmlChar *prefix, const xmlChar *uri)
 {
     Reader *reader = data;
+    reader->depth--;
     if (reader->error != NULL)
         return;
     if (reader->skipped > 0)
@@ -469,7 +473,10 @@ on_error(void *data, xmlErrorPtr found)
     Reader *reader = data;
     if (reader->error != NULL || found->level < XML_ERR_ERROR)
         return;
-    g_autofree char *text = g_strchomp(g_strdup(found->message != NULL ? found->message : "unknown fault"));
+    gboolean cut = found->code == XML_ERR_DOCUMENT_END && reader->depth > 0;
+    g_autofree char *text = g_strchomp(g_strdup(cut                      ? "the file ends early"
+                                                : found->message != NULL ? found->message
+                                                                         : "unknown fault"));
     error_input(&reader->error, "%s:%d: not well-formed XML: %s", reader->path, found->line, text);
 }
 

@@ -238,7 +238,6 @@ graphml_write(const Fabric *fabric, const char *path, GError **error)
 
     errno = 0;
     gboolean written = write_to(fabric, fd);
-    written = fsync(fd) == 0 && written;
     written = close(fd) == 0 && written;
     written = written && g_rename(temporary, path) == 0;
     if (written)
