@@ -135,8 +135,10 @@ any_link(Random *random, uint32_t n_nodes)
     link.src = (uint32_t)random_below(random, n_nodes);
     link.dst = (link.src + 1 + (uint32_t)random_below(random, n_nodes - 1)) % n_nodes;
     link.kind = (LinkKind)random_below(random, LINK_KINDS);
-    link.capacity_Bps = any_double(random);
-    link.latency_ps = (SimTime)(random_next(random) >> (1 + random_below(random, 63)));
+    do
+        link.capacity_Bps = any_double(random);
+    while (link.capacity_Bps > LINK_MAX_Bps);
+    link.latency_ps = (SimTime)random_below(random, (uint64_t)(LINK_MAX_LATENCY_PS >> random_below(random, 50)) + 1);
     link.length_km = random_below(random, 2) ? NAN : any_double(random);
     link.buffer_B = random_next(random) >> random_below(random, 64);
     link.loss = random_unit(random);
@@ -425,6 +427,11 @@ static const struct {
     {HEAD "<key id=\"o\" for=\"edge\" attr.name=\"loss\" attr.type=\"real\"/>" TAIL,
      "key \"o\": attr.type is \"real\", expected boolean, int, long, float, double or string"},
     {HEAD "<key id=\"o\" for=\"edges\"/>" TAIL, "key \"o\": for is \"edges\", expected all, graph, node or edge"},
+    {HEAD
+     "<key id=\"o\" for=\"edge\" attr.name=\"length_km\" attr.type=\"double\"/><graph edgedefault=\"directed\">" NODES
+     "<edge source=\"a\" target=\"b\"><data key=\"k\">pcie</data><data key=\"c\">1</data><data key=\"o\">1e30</data>"
+     "</edge>" TAIL,
+     "FILE:10: edge \"a\" to \"b\": length_km is 1e+30, expected less than 106 light-days"},
     {HEAD "</graphml>", "FILE: there is no <graph> in it"},
     {"<svg/>", "FILE:1: the file begins with <svg>, expected <graphml>"},
     {"{\"nodes\": []}", "FILE:1: not well-formed XML: Document is empty"},

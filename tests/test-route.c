@@ -954,12 +954,15 @@ END_TEST
 
 START_TEST(a_latency_beyond_time_is_refused)
 {
-    g_autoptr(Fabric) fabric = ladder(4, SIM_TIME_MAX / 2);
+    g_autoptr(Fabric) fabric = ladder(109, LINK_MAX_LATENCY_PS);
     g_autoptr(Routes) one = routes_new(fabric, ROUTING_ECMP), all = routes_new(fabric, ROUTING_SPRAY);
     RouteRequest asked = request(0, 1, 0);
     GError *error = NULL;
     Route route;
     const char *message = "the latencies on the route from \"a\" to \"b\" sum to more than 106 days";
+    g_autoptr(Fabric) shorter = ladder(107, LINK_MAX_LATENCY_PS);
+    g_autoptr(Routes) fits = routes_new(shorter, ROUTING_ECMP); /* 106 of 106.75 days */
+    ck_assert_int_eq(found(fits, asked).latency_ps, 106 * LINK_MAX_LATENCY_PS + 2 * PS_PER_US);
     ck_assert(!routes_find(one, &asked, &route, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, message);
     ck_assert(!routes_find(all, &asked, &route, &error));
