@@ -17,6 +17,7 @@ EXTRA_DIST += topologies/shared-nics.yaml
 EXTRA_DIST += topologies/two-buildings.yaml
 EXTRA_DIST += topologies/two-regions.yaml
 libtrainshed_a_SOURCES += src/cli/trace.c src/cli/trace_info.c src/cli/trace_info.h
+dist_man_MANS += doc/trainshed-trace.1
 dist_man_MANS += doc/trainshed-topology.1
 dist_man_MANS += doc/trainshed-run.1
 dist_man_MANS += doc/trainshed.1

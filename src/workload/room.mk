@@ -40,6 +40,7 @@ tests_fuzz_fuzz_chakra_LDFLAGS = $(FUZZ_LDFLAGS)
 tests_fuzz_fuzz_program_text_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_program_text_LDFLAGS = $(FUZZ_LDFLAGS)
 EXTRA_DIST += tests/fuzz/chakra.seeds tests/fuzz/program-text.seeds
+dist_man_MANS += doc/trainshed-program.5
 
 # Chakra's messages: protobuf-c's code is made at build time.
 EXTRA_DIST += src/workload/chakra.proto
