@@ -7,7 +7,7 @@
  * a link is back; what was rerouted, and what is split over paths, does not go back by itself. */
 #include "network/demand.h"
 #include "network/end_heap.h"
-#include "network/usage.h"
+#include "network/loss.h"
 
 #include "base/index.h"
 
@@ -22,8 +22,8 @@ typedef __int128 Count;
 typedef struct {
     uint32_t flow; /* in the solver; INDEX_NONE = not there: latency only, sent, or standing still */
     uint32_t book;
-    gboolean stalled;
-    double rate_Bps; /* of its largest member */
+    uint32_t dead_link; /* why it stands still */
+    double rate_Bps;    /* of its largest member */
     SimTime since;
     Count left;       /* of its largest member, as of since */
     uint64_t largest; /* bytes of that member in all */
@@ -40,6 +40,7 @@ typedef struct {
     MaxMin *solver;
     DemandMaker *maker;
     Usage *usage;     /* NULL: no books */
+    Losses *losses;   /* likewise */
     double *capacity; /* by link: what bytes may use of it */
     double *load;     /* by link, for adaptive routing: flows routed over it / capacity; else NULL */
     FluidFlow *flows; /* by activity */
@@ -107,11 +108,12 @@ enter_solver(Fluid *self, uint32_t number, const Demand *demand)
     self->activity_of[flow->flow] = number;
     flow->rate_Bps = 0;
     flow->since = now_of(self);
-    flow->stalled = FALSE;
     count_load(self, flow->flow, 1);
-    if (self->usage != NULL)
-        flow->book =
-            usage_begin(self->usage, activities_get(self->base.activities, number)->first.job, demand, flow->since);
+    if (self->usage != NULL) {
+        uint32_t job = activities_get(self->base.activities, number)->first.job;
+        flow->book = usage_begin(self->usage, job, demand, flow->since);
+        losses_enter(self->losses, number, flow->flow, flow->book);
+    }
     unsettle(self);
 }
 
@@ -120,6 +122,8 @@ leave_solver(Fluid *self, uint32_t number)
 {
     FluidFlow *flow = &self->flows[number];
     count_load(self, flow->flow, -1);
+    if (self->losses != NULL)
+        losses_leave(self->losses, number);
     maxmin_remove(self->solver, flow->flow);
     flow->flow = INDEX_NONE;
     end_heap_remove(self->ends, number);
@@ -225,9 +229,14 @@ settle(void *owner)
         self->unsettled = FALSE;
         uint32_t n_changed;
         const uint32_t *changed = maxmin_solve(self->solver, &n_changed);
-        for (uint32_t i = 0; i < n_changed; i++)
+        self->moved.n = 0;
+        for (uint32_t i = 0; i < n_changed; i++) {
+            add_number(&self->moved, self->activity_of[changed[i]]);
             change_rate(self, self->activity_of[changed[i]], maxmin_rate(self->solver, changed[i]));
+        }
         note_full_links(self);
+        if (self->losses != NULL)
+            losses_settle(self->losses, self->moved.items, self->moved.n, now_of(self));
     }
     wake_at_first_end(self);
 }
@@ -276,15 +285,17 @@ members_left(const Activity *activity, const FluidFlow *flow)
 
 /* Looks for a way for what is left of a flow that is out of the solver; without one it stands still. */
 static void
-route_rest(Fluid *self, uint32_t number)
+route_rest(Fluid *self, uint32_t number, uint32_t dead_link)
 {
     FluidFlow *flow = &self->flows[number];
     const Activity *activity = activities_get(self->base.activities, number);
     g_autofree Transfer *members = members_left(activity, flow);
     Demand demand;
     if (!make_demand(self, members, activity->n_members, &demand, NULL)) {
-        flow->stalled = TRUE;
+        flow->dead_link = dead_link;
         add_number(&self->stalled, number);
+        if (self->losses != NULL)
+            losses_stall(self->losses, number, dead_link);
         return;
     }
     flow->before = bytes_moved(flow);
@@ -322,7 +333,7 @@ reroute(Fluid *self, uint32_t link)
             usage_cut(self->usage, flow->book, moved - flow->before, now);
         leave_solver(self, number);
         if (moved < flow->largest)
-            route_rest(self, number);
+            route_rest(self, number, link);
         else /* it ends in this instant */
             activities_sent_in(self->base.activities, number, 0);
     }
@@ -334,8 +345,11 @@ retry_stalled(Fluid *self)
     uint32_t n = self->stalled.n;
     g_autofree uint32_t *numbers = g_memdup2(self->stalled.items, n * sizeof *numbers);
     self->stalled.n = 0;
-    for (uint32_t i = 0; i < n; i++)
-        route_rest(self, numbers[i]);
+    for (uint32_t i = 0; i < n; i++) {
+        if (self->losses != NULL)
+            losses_leave(self->losses, numbers[i]);
+        route_rest(self, numbers[i], self->flows[numbers[i]].dead_link);
+    }
 }
 
 static void
@@ -350,6 +364,8 @@ set_link(Network *network, uint32_t link, double rate_Bps)
     if (dead)
         reroute(self, link);
     maxmin_set_capacity(self->solver, link, self->capacity[link]);
+    if (self->losses != NULL)
+        losses_capacity(self->losses, link, self->capacity[link]);
     if (was_dead && !dead)
         retry_stalled(self);
 }
@@ -384,8 +400,10 @@ init(Network *network)
     }
     if (routes_policy(network->routes) == ROUTING_ADAPTIVE)
         self->load = g_new0(double, MAX(1, n_links));
-    if (network->config.books)
+    if (network->config.books) {
         self->usage = usage_new(n_links, network->config.bucket_ps, &network->observer);
+        self->losses = losses_new(network, self->solver, self->usage, self->maker, self->capacity);
+    }
     self->wake_ps = -1;
     self->kind_wake = engine_add_kind(network->engine, handle_wake, self);
     engine_add_settler(network->engine, settle, self);
@@ -399,6 +417,7 @@ destroy(Network *network)
         routes_set_loads(network->routes, NULL);
     maxmin_free(self->solver);
     demand_maker_free(self->maker);
+    losses_free(self->losses);
     usage_free(self->usage);
     end_heap_free(self->ends);
     g_free(self->capacity);
@@ -414,8 +433,10 @@ static void
 finish(Network *network)
 {
     Fluid *self = (Fluid *)network;
-    if (self->usage != NULL)
-        usage_finish(self->usage, now_of(self));
+    if (self->usage == NULL)
+        return;
+    losses_finish(self->losses, now_of(self));
+    usage_finish(self->usage, now_of(self));
 }
 
 const NetworkModel network_fluid = {

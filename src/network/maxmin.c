@@ -377,6 +377,18 @@ maxmin_level(const MaxMin *solver, uint32_t flow)
 }
 
 double
+maxmin_weight(const MaxMin *solver, uint32_t flow)
+{
+    return solver->flows[flow].weight;
+}
+
+double
+maxmin_cap(const MaxMin *solver, uint32_t flow)
+{
+    return solver->flows[flow].cap;
+}
+
+double
 maxmin_load(const MaxMin *solver, uint32_t link)
 {
     return fixed_double(solver->links[link].load);

@@ -51,6 +51,9 @@ const uint32_t *maxmin_touched_links(const MaxMin *solver, uint32_t *n_links);
 double maxmin_rate(const MaxMin *solver, uint32_t flow);
 double maxmin_exact_rate(const MaxMin *solver, uint32_t flow);
 double maxmin_level(const MaxMin *solver, uint32_t flow);
+/* As given. */
+double maxmin_weight(const MaxMin *solver, uint32_t flow);
+double maxmin_cap(const MaxMin *solver, uint32_t flow);
 /* The sum of coefficient x rate over the link's flows. */
 double maxmin_load(const MaxMin *solver, uint32_t link);
 /* The highest level on a full link; INFINITY where the link is not full. */

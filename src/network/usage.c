@@ -42,6 +42,7 @@ struct Usage {
     UsageHook hook;
     void *hook_owner;
     uint32_t *first_pair, *last_pair; /* by link */
+    uint32_t *jobs_on;                /* by link: pairs with a rate */
     Pair *pairs;
     uint32_t n_pairs, pairs_room;
     Book *books;
@@ -59,6 +60,7 @@ usage_new(uint32_t n_links, SimTime bucket_ps, const NetworkObserver *observer)
     usage->observer = observer;
     usage->first_pair = g_new(uint32_t, MAX(1, n_links));
     usage->last_pair = g_new(uint32_t, MAX(1, n_links));
+    usage->jobs_on = g_new0(uint32_t, MAX(1, n_links));
     memset(usage->first_pair, 0xff, n_links * sizeof *usage->first_pair);
     memset(usage->last_pair, 0xff, n_links * sizeof *usage->last_pair);
     memset(usage->free_hops, 0xff, sizeof usage->free_hops);
@@ -73,6 +75,7 @@ usage_free(Usage *usage)
         return;
     g_free(usage->first_pair);
     g_free(usage->last_pair);
+    g_free(usage->jobs_on);
     g_free(usage->pairs);
     g_free(usage->books);
     g_free(usage->hops);
@@ -163,7 +166,9 @@ change_pair(Usage *usage, uint32_t p, UsageCount rate_change, SimTime now)
         usage->hook(usage->hook_owner, pair->link, now);
     if (pair->last < now)
         advance(usage, pair, now);
+    usage->jobs_on[pair->link] -= pair->rate > 0;
     pair->rate += rate_change;
+    usage->jobs_on[pair->link] += pair->rate > 0;
     assert(pair->rate >= 0);
 }
 
@@ -303,6 +308,18 @@ usage_next_pair(const Usage *usage, uint32_t pair)
 }
 
 uint32_t
+usage_n_pairs(const Usage *usage)
+{
+    return usage->n_pairs;
+}
+
+uint32_t
+usage_pair_link(const Usage *usage, uint32_t pair)
+{
+    return usage->pairs[pair].link;
+}
+
+uint32_t
 usage_pair_job(const Usage *usage, uint32_t pair)
 {
     return usage->pairs[pair].job;
@@ -312,4 +329,22 @@ UsageCount
 usage_pair_rate(const Usage *usage, uint32_t pair)
 {
     return usage->pairs[pair].rate;
+}
+
+uint32_t
+usage_jobs_on(const Usage *usage, uint32_t link)
+{
+    return usage->jobs_on[link];
+}
+
+uint32_t
+usage_book_pair(const Usage *usage, uint32_t book, uint32_t i)
+{
+    return usage->hops[usage->books[book].first + i].pair;
+}
+
+UsageCount
+usage_book_rate(const Usage *usage, uint32_t book, uint32_t i)
+{
+    return hop_rate(&usage->books[book], &usage->hops[usage->books[book].first + i]);
 }

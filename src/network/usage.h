@@ -38,6 +38,14 @@ void usage_finish(Usage *usage, SimTime now);
 /* The pairs of a link, in the order jobs came to it: iterate from first until INDEX_NONE. */
 uint32_t usage_first_pair(const Usage *usage, uint32_t link);
 uint32_t usage_next_pair(const Usage *usage, uint32_t pair);
+uint32_t usage_n_pairs(const Usage *usage);
+uint32_t usage_pair_link(const Usage *usage, uint32_t pair);
 uint32_t usage_pair_job(const Usage *usage, uint32_t pair);
 /* Its present rate in 2^-32 B/s. */
 UsageCount usage_pair_rate(const Usage *usage, uint32_t pair);
+/* Jobs whose rate on the link is above 0. */
+uint32_t usage_jobs_on(const Usage *usage, uint32_t link);
+/* The pair of the i-th link of a book's demand. */
+uint32_t usage_book_pair(const Usage *usage, uint32_t book, uint32_t i);
+/* What the book's flow has on that link now, in 2^-32 B/s. */
+UsageCount usage_book_rate(const Usage *usage, uint32_t book, uint32_t i);

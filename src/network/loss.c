@@ -1,0 +1,693 @@
+#include "network/loss.h"
+
+#include "base/index.h"
+#include "network/loss_claim.h"
+#include "network/loss_group.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+/* Losses below this share are rounding. */
+#define NOTHING 1e-10
+
+/* Rows keep stale entries of QUEUED and SUSPECT; the flags decide. */
+enum { QUEUED = 1, SUSPECT = 2, CANDIDATE = 4 };
+
+/* One link that holds a flow. */
+typedef struct {
+    uint32_t link;
+    uint32_t use;      /* which of the flow's uses */
+    gboolean collides; /* with others there, while its group has room */
+    double fault;      /* lost here because the link has less than it had */
+    uint32_t next;     /* of the flow */
+} Part;
+
+typedef struct {
+    uint32_t flow;          /* in the main solver; INDEX_NONE = it stands still */
+    uint32_t alone, spread; /* its shadows */
+    uint32_t book;
+    uint32_t job, iteration;
+    uint32_t dead_link; /* why it stands still */
+    uint32_t place;     /* in the list of all */
+    uint32_t parts;     /* chain */
+    uint32_t flags;
+} Victim;
+
+typedef struct {
+    uint32_t *items;
+    uint32_t n, room;
+} Row;
+
+struct Losses {
+    Network *network;
+    const MaxMin *solver;
+    Usage *usage;
+    DemandMaker *maker;
+    const double *capacity;
+    double *original; /* by link */
+    const Fabric *fabric;
+    LossMeter *meter;
+    LossClaims *claims;
+    LossGroups *groups; /* NULL: collisions are not told */
+    Victim *victims;    /* by activity */
+    uint32_t victims_room;
+    Row all, queue, suspects, dirty, resized; /* resized: links whose capacity changed since the last settling */
+    Part *parts;
+    uint32_t n_parts, parts_room, free_part;
+    uint32_t *flows_of_job; /* victims by job */
+    uint32_t jobs_room, n_jobs;
+    MaxMin *alone, *spread;                          /* NULL until needed */
+    uint32_t *owner_of, *alone_owner, *spread_owner; /* activity by flow of each solver */
+    uint32_t owner_room, alone_room, spread_room;
+    uint32_t alone_links; /* of the first, as many as there are pairs */
+    uint8_t *full;        /* by link, as of the last settling: 1 = full, 2 = and shared by two jobs */
+    uint8_t *reduced;     /* by link: has less capacity than at first, and some */
+    uint8_t *choice;      /* by link: could there be an equal-cost alternative? */
+    uint32_t *seen;       /* by link: the settling that met it */
+    uint32_t settlings, n_shared, n_candidates;
+    gboolean was_crowded, look_at_all;
+    MaxMinUse *uses; /* scratch */
+    uint32_t uses_room;
+};
+
+static void
+row_add(Row *row, uint32_t item)
+{
+    if (row->n == row->room) {
+        row->room = MAX(64, 2 * row->room);
+        row->items = g_renew(uint32_t, row->items, row->room);
+    }
+    row->items[row->n++] = item;
+}
+
+static void book_claim(void *owner, uint32_t claim, const uint32_t *worst, SimTime now);
+
+static void
+run_on(void *owner, uint32_t link, SimTime now)
+{
+    loss_meter_run_on(((Losses *)owner)->meter, link, now);
+}
+
+/* A link that leads to its end alone, or out of a node with no other, is never one of several. */
+static gboolean
+may_choose(const Fabric *fabric, uint32_t link)
+{
+    const Link *it = fabric_link(fabric, link);
+    uint32_t n_out, parallel = 0;
+    const uint32_t *out = fabric_out(fabric, it->src, &n_out);
+    NodeKind kind = fabric_node(fabric, it->dst)->kind;
+    if (n_out == 1)
+        return FALSE;
+    if (kind != NODE_GPU && kind != NODE_HOST && kind != NODE_NIC && kind != NODE_STORAGE)
+        return TRUE;
+    for (uint32_t i = 0; i < n_out; i++)
+        parallel += fabric_link(fabric, out[i])->dst == it->dst;
+    return parallel > 1 || fabric_node(fabric, it->src)->kind == NODE_GPU;
+}
+
+Losses *
+losses_new(Network *network, const MaxMin *solver, Usage *usage, DemandMaker *maker, const double *capacity)
+{
+    Losses *losses = g_new0(Losses, 1);
+    losses->network = network;
+    losses->solver = solver;
+    losses->usage = usage;
+    losses->maker = maker;
+    losses->capacity = capacity;
+    losses->fabric = routes_fabric(network->routes);
+    uint32_t n_links = fabric_n_links(losses->fabric);
+    losses->original = g_memdup2(capacity, n_links * sizeof *capacity);
+    losses->meter = loss_meter_new(n_links, network->config.bucket_ps, usage);
+    losses->claims = claims_new(losses->meter, book_claim, losses);
+    losses->full = g_new0(uint8_t, n_links + 1);
+    losses->choice = g_new0(uint8_t, n_links + 1);
+    losses->reduced = g_new0(uint8_t, n_links + 1);
+    losses->seen = g_new0(uint32_t, n_links + 1);
+    losses->free_part = INDEX_NONE;
+    if (network->config.collisions && routes_policy(network->routes) != ROUTING_SPRAY) {
+        losses->groups = loss_groups_new(solver, n_links);
+        for (uint32_t l = 0; l < n_links; l++)
+            losses->choice[l] = may_choose(losses->fabric, l);
+    }
+    usage_set_hook(usage, run_on, losses);
+    return losses;
+}
+
+void
+losses_free(Losses *losses)
+{
+    if (losses == NULL)
+        return;
+    claims_free(losses->claims);
+    loss_meter_free(losses->meter);
+    loss_groups_free(losses->groups);
+    maxmin_free(losses->alone);
+    maxmin_free(losses->spread);
+    Row *rows[] = {&losses->all, &losses->queue, &losses->suspects, &losses->dirty, &losses->resized};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        g_free(rows[i]->items);
+    g_free(losses->original);
+    g_free(losses->victims);
+    g_free(losses->parts);
+    g_free(losses->flows_of_job);
+    g_free(losses->alone_owner);
+    g_free(losses->spread_owner);
+    g_free(losses->full);
+    g_free(losses->choice);
+    g_free(losses->reduced);
+    g_free(losses->owner_of);
+    g_free(losses->seen);
+    g_free(losses->uses);
+    g_free(losses);
+}
+
+static void
+enqueue(Losses *losses, uint32_t activity)
+{
+    if (losses->victims[activity].flags & QUEUED)
+        return;
+    losses->victims[activity].flags |= QUEUED;
+    row_add(&losses->queue, activity);
+}
+
+static void
+set_owner(uint32_t **owners, uint32_t *room, uint32_t flow, uint32_t activity)
+{
+    if (flow >= *room) {
+        *room = MAX(flow + 1, MAX(256, 2 * *room));
+        *owners = g_renew(uint32_t, *owners, *room);
+    }
+    (*owners)[flow] = activity;
+}
+
+/* The shadow in which only the flow's job exists: the same uses, on links of the job's own. */
+static void
+shadow_alone(Losses *losses, uint32_t activity)
+{
+    Victim *victim = &losses->victims[activity];
+    uint32_t n = maxmin_n_uses(losses->solver, victim->flow);
+    if (n > losses->uses_room) {
+        losses->uses_room = MAX(n, 2 * losses->uses_room);
+        losses->uses = g_renew(MaxMinUse, losses->uses, losses->uses_room);
+    }
+    for (uint32_t p = losses->alone_links; p < usage_n_pairs(losses->usage); p++)
+        losses->alone_links = 1 + maxmin_add_link(losses->alone, losses->capacity[usage_pair_link(losses->usage, p)]);
+    for (uint32_t i = 0; i < n; i++) {
+        losses->uses[i] = maxmin_use(losses->solver, victim->flow, i);
+        losses->uses[i].link = usage_book_pair(losses->usage, victim->book, i);
+    }
+    victim->alone = maxmin_add(losses->alone, losses->uses, n, maxmin_weight(losses->solver, victim->flow),
+                               maxmin_cap(losses->solver, victim->flow));
+    set_owner(&losses->alone_owner, &losses->alone_room, victim->alone, activity);
+}
+
+/* The shadow in which every transfer is spread over its equal-cost paths; without any live path it has none. */
+static void
+shadow_spread(Losses *losses, uint32_t activity)
+{
+    Victim *victim = &losses->victims[activity];
+    const Activity *row = activities_get(losses->network->activities, activity);
+    Demand demand;
+    if (!demand_make(losses->maker, activity_members(row), row->n_members, TRUE, &demand, NULL) || demand.n == 0)
+        return;
+    victim->spread = maxmin_add(losses->spread, demand.uses, demand.n, demand.weight, demand.cap_Bps);
+    set_owner(&losses->spread_owner, &losses->spread_room, victim->spread, activity);
+}
+
+static void
+for_all_flows(Losses *losses, void (*shadow)(Losses *losses, uint32_t activity))
+{
+    for (uint32_t i = 0; i < losses->all.n; i++)
+        if (losses->victims[losses->all.items[i]].flow != INDEX_NONE)
+            shadow(losses, losses->all.items[i]);
+}
+
+/* From the first time that two jobs have flows. */
+static void
+begin_alone(Losses *losses)
+{
+    losses->alone = maxmin_new(0);
+    for_all_flows(losses, shadow_alone);
+}
+
+/* From the first time that a flow may collide. */
+static void
+begin_spread(Losses *losses)
+{
+    uint32_t n_links = fabric_n_links(losses->fabric);
+    losses->spread = maxmin_new(n_links);
+    for (uint32_t l = 0; l < n_links; l++)
+        maxmin_set_capacity(losses->spread, l, losses->capacity[l]);
+    for_all_flows(losses, shadow_spread);
+}
+
+static void
+count_job(Losses *losses, uint32_t job)
+{
+    if (job >= losses->jobs_room) {
+        uint32_t room = MAX(job + 1, 2 * losses->jobs_room);
+        losses->flows_of_job = g_renew(uint32_t, losses->flows_of_job, room);
+        memset(losses->flows_of_job + losses->jobs_room, 0, (room - losses->jobs_room) * sizeof *losses->flows_of_job);
+        losses->jobs_room = room;
+    }
+    losses->n_jobs += losses->flows_of_job[job]++ == 0;
+}
+
+static void
+add_victim(Losses *losses, uint32_t activity, Victim victim)
+{
+    if (activity >= losses->victims_room) {
+        losses->victims_room = MAX(activity + 1, MAX(256, 2 * losses->victims_room));
+        losses->victims = g_renew(Victim, losses->victims, losses->victims_room);
+    }
+    const Activity *row = activities_get(losses->network->activities, activity);
+    victim.alone = victim.spread = victim.parts = INDEX_NONE;
+    victim.job = row->first.job;
+    victim.iteration = row->first.iteration;
+    victim.place = losses->all.n;
+    losses->victims[activity] = victim;
+    row_add(&losses->all, activity);
+    count_job(losses, victim.job);
+    claims_join(losses->claims, activity, row->first.coflow, row->order);
+    enqueue(losses, activity);
+}
+
+void
+losses_enter(Losses *losses, uint32_t activity, uint32_t flow, uint32_t book)
+{
+    add_victim(losses, activity, (Victim){.flow = flow, .book = book, .dead_link = INDEX_NONE});
+    set_owner(&losses->owner_of, &losses->owner_room, flow, activity);
+    if (losses->alone != NULL)
+        shadow_alone(losses, activity);
+    else if (losses->n_jobs > 1)
+        begin_alone(losses);
+    if (losses->spread != NULL)
+        shadow_spread(losses, activity);
+}
+
+void
+losses_stall(Losses *losses, uint32_t activity, uint32_t link)
+{
+    add_victim(losses, activity, (Victim){.flow = INDEX_NONE, .book = INDEX_NONE, .dead_link = link});
+}
+
+static void
+drop_parts(Losses *losses, Victim *victim)
+{
+    while (victim->parts != INDEX_NONE) {
+        uint32_t p = victim->parts;
+        victim->parts = losses->parts[p].next;
+        losses->parts[p].next = losses->free_part;
+        losses->free_part = p;
+    }
+    losses->n_candidates -= (victim->flags & CANDIDATE) != 0;
+    victim->flags &= ~(uint32_t)CANDIDATE;
+}
+
+void
+losses_leave(Losses *losses, uint32_t activity)
+{
+    Victim *victim = &losses->victims[activity];
+    claims_leave(losses->claims, activity);
+    drop_parts(losses, victim);
+    if (victim->alone != INDEX_NONE)
+        maxmin_remove(losses->alone, victim->alone);
+    if (victim->spread != INDEX_NONE)
+        maxmin_remove(losses->spread, victim->spread);
+    uint32_t last = losses->all.items[--losses->all.n];
+    losses->all.items[victim->place] = last;
+    losses->victims[last].place = victim->place;
+    losses->n_jobs -= --losses->flows_of_job[victim->job] == 0;
+    victim->flow = INDEX_NONE;
+    victim->flags = 0;
+}
+
+void
+losses_capacity(Losses *losses, uint32_t link, double capacity)
+{
+    losses->reduced[link] = capacity > 0 && capacity < losses->original[link];
+    for (uint32_t p = usage_first_pair(losses->usage, link); p != INDEX_NONE; p = usage_next_pair(losses->usage, p))
+        if (p < losses->alone_links)
+            maxmin_set_capacity(losses->alone, p, capacity);
+    if (losses->spread != NULL)
+        maxmin_set_capacity(losses->spread, link, capacity);
+    row_add(&losses->resized, link);
+    losses->look_at_all = TRUE;
+}
+
+static void
+add_part(Losses *losses, Victim *victim, Part part)
+{
+    uint32_t p = losses->free_part;
+    if (p != INDEX_NONE) {
+        losses->free_part = losses->parts[p].next;
+    } else {
+        if (losses->n_parts == losses->parts_room) {
+            losses->parts_room = MAX(256, 2 * losses->parts_room);
+            losses->parts = g_renew(Part, losses->parts, losses->parts_room);
+        }
+        p = losses->n_parts++;
+    }
+    part.next = victim->parts;
+    losses->parts[p] = part;
+    victim->parts = p;
+}
+
+/* What a flow of this rate loses because `use` has less capacity than at first: against the rate that link alone would
+ * allow it with all it had, its other limits being as they are. */
+static double
+fault_at(const Losses *losses, uint32_t flow, uint32_t use, double rate)
+{
+    uint32_t link = maxmin_use(losses->solver, flow, use).link;
+    double before = MIN(rate * (losses->original[link] / losses->capacity[link]), maxmin_cap(losses->solver, flow));
+    for (uint32_t i = 0; i < maxmin_n_uses(losses->solver, flow); i++) {
+        MaxMinUse other = maxmin_use(losses->solver, flow, i);
+        if (i != use)
+            before = MIN(before, losses->capacity[other.link] / other.coefficient);
+    }
+    return before > rate ? 1 - rate / before : 0;
+}
+
+/* Is the link one of several that the flow's hash could have taken, which have room, while others are on it? */
+static gboolean
+collides_at(Losses *losses, uint32_t activity, uint32_t use, uint32_t link)
+{
+    if (losses->groups == NULL || !losses->choice[link])
+        return FALSE;
+    const Activity *row = activities_get(losses->network->activities, activity);
+    const Victim *victim = &losses->victims[activity];
+    UsageCount others =
+        loss_others_rate(losses->usage, link, INDEX_NONE) - usage_book_rate(losses->usage, victim->book, use);
+    if (row->n_members > 1 || others <= 0)
+        return FALSE;
+    RouteRequest request = network_request(losses->network, &row->first);
+    uint32_t n;
+    const uint32_t *siblings = routes_siblings(losses->network->routes, &request, link, &n);
+    return n > 1 && loss_groups_has_room(losses->groups, loss_groups_find(losses->groups, siblings, n));
+}
+
+/* Finds the links that hold a flow and what it loses to other jobs and to faults. */
+static void
+look_at(Losses *losses, uint32_t activity)
+{
+    Victim *victim = &losses->victims[activity];
+    drop_parts(losses, victim);
+    if (victim->flow == INDEX_NONE) {
+        add_part(losses, victim, (Part){.link = victim->dead_link, .fault = 1});
+        claims_set(losses->claims, activity, LOST_FAULT, 1);
+        return;
+    }
+    double rate = maxmin_exact_rate(losses->solver, victim->flow), fault = 0;
+    uint32_t n_parts = 0;
+    for (uint32_t i = 0; i < maxmin_n_uses(losses->solver, victim->flow); i++) {
+        uint32_t link = maxmin_use(losses->solver, victim->flow, i).link;
+        if (!maxmin_is_bottleneck(losses->solver, victim->flow, link))
+            continue;
+        Part part = {.link = link, .use = i, .collides = collides_at(losses, activity, i, link)};
+        if (losses->reduced[link])
+            part.fault = fault_at(losses, victim->flow, i, rate);
+        fault += part.fault;
+        n_parts++;
+        if (part.collides && !(victim->flags & CANDIDATE)) {
+            victim->flags |= CANDIDATE;
+            losses->n_candidates++;
+        }
+        add_part(losses, victim, part);
+    }
+    double alone =
+        victim->alone != INDEX_NONE && losses->n_shared > 0 ? maxmin_exact_rate(losses->alone, victim->alone) : 0;
+    double lost = alone > rate ? 1 - rate / alone : 0;
+    claims_set(losses->claims, activity, LOST_CONTENTION, lost > NOTHING ? lost : 0);
+    claims_set(losses->claims, activity, LOST_FAULT, n_parts > 0 && fault > NOTHING ? fault / n_parts : 0);
+}
+
+/* What it loses to collisions; the third solver is up to date. */
+static void
+look_at_collision(Losses *losses, uint32_t activity)
+{
+    const Victim *victim = &losses->victims[activity];
+    double lost = 0;
+    if (victim->flags & CANDIDATE && victim->spread != INDEX_NONE) {
+        double spread = maxmin_exact_rate(losses->spread, victim->spread);
+        double rate = maxmin_exact_rate(losses->solver, victim->flow);
+        lost = spread > rate ? 1 - rate / spread : 0;
+    }
+    claims_set(losses->claims, activity, LOST_COLLISION, lost > NOTHING ? lost : 0);
+}
+
+static uint32_t
+count_parts(const Losses *losses, const Victim *victim, gboolean colliding)
+{
+    uint32_t n = 0;
+    for (uint32_t p = victim->parts; p != INDEX_NONE; p = losses->parts[p].next)
+        n += !colliding || losses->parts[p].collides;
+    return n;
+}
+
+/* Books a collision on all that share the links; the part that falls on other jobs. */
+static double
+book_collision(Losses *losses, uint32_t claim, uint32_t activity, SimTime now)
+{
+    const Victim *victim = &losses->victims[activity];
+    double lost = claims_get(losses->claims, activity, LOST_COLLISION) / count_parts(losses, victim, TRUE),
+           on_others = 0;
+    for (uint32_t p = victim->parts; p != INDEX_NONE; p = losses->parts[p].next) {
+        const Part *part = &losses->parts[p];
+        if (!part->collides)
+            continue;
+        LossPlace place = {part->link, victim->job, victim->iteration, LOSS_COLLISION,
+                           usage_book_rate(losses->usage, victim->book, part->use)};
+        claims_book(losses->claims, claim, &place, lost, now);
+        double others = (double)loss_others_rate(losses->usage, part->link, victim->job);
+        double all = (double)(loss_others_rate(losses->usage, part->link, INDEX_NONE) - place.own_rate);
+        on_others += lost * (others / all);
+    }
+    return on_others;
+}
+
+/* Contention is what the collision has not already put on other jobs, in equal parts over the links that hold the flow.
+ */
+static void
+book_contention(Losses *losses, uint32_t claim, uint32_t activity, double booked, SimTime now)
+{
+    const Victim *victim = &losses->victims[activity];
+    double lost = claims_get(losses->claims, activity, LOST_CONTENTION) - booked;
+    uint32_t n = count_parts(losses, victim, FALSE);
+    LossPlace place = {INDEX_NONE, victim->job, victim->iteration, LOSS_CONTENTION, 0};
+    if (lost <= 0)
+        return;
+    if (n == 0)
+        claims_book(losses->claims, claim, &place, lost, now);
+    for (uint32_t p = victim->parts; p != INDEX_NONE; p = losses->parts[p].next) {
+        place.link = losses->parts[p].link;
+        claims_book(losses->claims, claim, &place, lost / n, now);
+    }
+}
+
+static void
+book_fault(Losses *losses, uint32_t claim, uint32_t activity, SimTime now)
+{
+    const Victim *victim = &losses->victims[activity];
+    uint32_t n = count_parts(losses, victim, FALSE);
+    for (uint32_t p = victim->parts; p != INDEX_NONE; p = losses->parts[p].next) {
+        LossPlace place = {losses->parts[p].link, victim->job, victim->iteration, LOSS_FAULT, 0};
+        claims_book(losses->claims, claim, &place, losses->parts[p].fault / n, now);
+    }
+}
+
+/* The books of one claim: of each sort, the member that loses most. */
+static void
+book_claim(void *owner, uint32_t claim, const uint32_t *worst, SimTime now)
+{
+    Losses *losses = owner;
+    double booked = 0;
+    if (worst[LOST_COLLISION] != INDEX_NONE)
+        booked = book_collision(losses, claim, worst[LOST_COLLISION], now);
+    if (worst[LOST_CONTENTION] != INDEX_NONE)
+        book_contention(losses, claim, worst[LOST_CONTENTION], booked, now);
+    if (worst[LOST_FAULT] != INDEX_NONE)
+        book_fault(losses, claim, worst[LOST_FAULT], now);
+}
+
+static void
+meet(Losses *losses, uint32_t link)
+{
+    if (losses->seen[link] == losses->settlings)
+        return;
+    losses->seen[link] = losses->settlings;
+    row_add(&losses->dirty, link);
+}
+
+/* The links whose load, level or mix of jobs may have changed. */
+static void
+find_dirty(Losses *losses, const uint32_t *activities, uint32_t n)
+{
+    losses->dirty.n = 0;
+    losses->settlings++;
+    uint32_t n_links;
+    const uint32_t *links = maxmin_touched_links(losses->solver, &n_links);
+    for (uint32_t i = 0; i < n_links; i++)
+        meet(losses, links[i]);
+    for (uint32_t i = 0; i < losses->resized.n; i++)
+        meet(losses, losses->resized.items[i]);
+    losses->resized.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t flow = losses->victims[activities[i]].flow;
+        for (uint32_t u = 0; u < maxmin_n_uses(losses->solver, flow); u++)
+            meet(losses, maxmin_use(losses->solver, flow, u).link);
+    }
+}
+
+static gboolean
+has_part_at(const Losses *losses, const Victim *victim, uint32_t link)
+{
+    for (uint32_t p = victim->parts; p != INDEX_NONE; p = losses->parts[p].next)
+        if (losses->parts[p].link == link)
+            return TRUE;
+    return FALSE;
+}
+
+/* Flows that a link holds, or did. */
+static void
+enqueue_held(Losses *losses, uint32_t link)
+{
+    for (uint32_t i = 0; i < maxmin_n_on_link(losses->solver, link); i++) {
+        uint32_t flow = maxmin_on_link(losses->solver, link, i), activity = losses->owner_of[flow];
+        if (losses->victims[activity].flags & QUEUED)
+            continue;
+        if (maxmin_is_bottleneck(losses->solver, flow, link) || has_part_at(losses, &losses->victims[activity], link))
+            enqueue(losses, activity);
+    }
+}
+
+/* Counts the full links that two jobs share; where losses may be, looks again at whom a changed link holds. */
+static void
+refresh_links(Losses *losses)
+{
+    for (uint32_t i = 0; i < losses->dirty.n; i++) {
+        uint32_t link = losses->dirty.items[i];
+        uint8_t was = losses->full[link], is = 0;
+        if (isfinite(maxmin_link_level(losses->solver, link)))
+            is = usage_jobs_on(losses->usage, link) > 1 ? 2 : 1;
+        losses->n_shared += (is == 2) - (was == 2);
+        losses->full[link] = is;
+        if (was + is > 0 &&
+            (was == 2 || is == 2 || losses->reduced[link] || losses->choice[link] || losses->n_shared > 0))
+            enqueue_held(losses, link);
+    }
+    if (losses->groups == NULL)
+        return;
+    uint32_t n_flipped, n;
+    const uint32_t *flipped = loss_groups_refresh(losses->groups, losses->dirty.items, losses->dirty.n, &n_flipped);
+    for (uint32_t i = 0; i < n_flipped; i++) {
+        const uint32_t *links = loss_groups_links(losses->groups, flipped[i], &n);
+        for (uint32_t l = 0; l < n; l++)
+            if (losses->full[links[l]])
+                enqueue_held(losses, links[l]);
+    }
+}
+
+/* Remembers whose rate changed while nothing was lost to other jobs: their rates alone are not known anew. */
+static void
+suspect(Losses *losses, const uint32_t *activities, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (losses->victims[activities[i]].flags & SUSPECT)
+            continue;
+        losses->victims[activities[i]].flags |= SUSPECT;
+        row_add(&losses->suspects, activities[i]);
+    }
+    if (losses->suspects.n < 2 * (uint64_t)losses->all.n + 1024)
+        return;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < losses->suspects.n; i++) {
+        uint32_t activity = losses->suspects.items[i];
+        if (!(losses->victims[activity].flags & SUSPECT))
+            continue;
+        losses->victims[activity].flags &= ~(uint32_t)SUSPECT; /* once only */
+        losses->suspects.items[kept++] = activity;
+    }
+    losses->suspects.n = kept;
+    for (uint32_t i = 0; i < kept; i++)
+        losses->victims[losses->suspects.items[i]].flags |= SUSPECT;
+}
+
+static void
+solve_alone(Losses *losses)
+{
+    uint32_t n;
+    const uint32_t *changed = maxmin_solve(losses->alone, &n);
+    for (uint32_t i = 0; i < n; i++)
+        enqueue(losses, losses->alone_owner[changed[i]]);
+    for (uint32_t i = 0; i < losses->suspects.n; i++) {
+        uint32_t activity = losses->suspects.items[i];
+        if (losses->victims[activity].flags & SUSPECT)
+            enqueue(losses, activity);
+        losses->victims[activity].flags &= ~(uint32_t)SUSPECT;
+    }
+    losses->suspects.n = 0;
+}
+
+static void
+enqueue_losing(Losses *losses)
+{
+    for (uint32_t i = 0; i < losses->all.n; i++)
+        if (claims_get(losses->claims, losses->all.items[i], LOST_CONTENTION) > 0)
+            enqueue(losses, losses->all.items[i]);
+}
+
+/* Looks at all that are queued, including those that the solve of the spread flows adds. */
+static void
+look_at_queued(Losses *losses)
+{
+    uint32_t n = losses->queue.n;
+    for (uint32_t i = 0; i < n; i++)
+        if (losses->victims[losses->queue.items[i]].flags & QUEUED)
+            look_at(losses, losses->queue.items[i]);
+    if (losses->n_candidates > 0) {
+        if (losses->spread == NULL)
+            begin_spread(losses);
+        uint32_t n_changed;
+        const uint32_t *changed = maxmin_solve(losses->spread, &n_changed);
+        for (uint32_t i = 0; i < n_changed; i++)
+            if (losses->victims[losses->spread_owner[changed[i]]].flags & CANDIDATE)
+                enqueue(losses, losses->spread_owner[changed[i]]);
+    }
+    for (uint32_t i = 0; i < losses->queue.n; i++) {
+        uint32_t activity = losses->queue.items[i];
+        if (!(losses->victims[activity].flags & QUEUED))
+            continue;
+        losses->victims[activity].flags &= ~(uint32_t)QUEUED;
+        look_at_collision(losses, activity);
+    }
+    losses->queue.n = 0;
+}
+
+void
+losses_settle(Losses *losses, const uint32_t *activities, uint32_t n, SimTime now)
+{
+    find_dirty(losses, activities, n);
+    refresh_links(losses);
+    for (uint32_t i = 0; i < n; i++)
+        enqueue(losses, activities[i]);
+    for (uint32_t i = 0; losses->look_at_all && i < losses->all.n; i++)
+        enqueue(losses, losses->all.items[i]);
+    losses->look_at_all = FALSE;
+    gboolean crowded = losses->n_shared > 0;
+    if (crowded)
+        solve_alone(losses);
+    else if (losses->alone != NULL)
+        suspect(losses, activities, n);
+    if (losses->was_crowded && !crowded)
+        enqueue_losing(losses);
+    losses->was_crowded = crowded;
+    look_at_queued(losses);
+    claims_settle(losses->claims, now);
+}
+
+void
+losses_finish(Losses *losses, SimTime now)
+{
+    loss_meter_finish(losses->meter, now, &losses->network->observer);
+}

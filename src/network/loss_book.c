@@ -1,0 +1,130 @@
+#include "network/loss_book.h"
+
+#include "base/random.h"
+
+#include <string.h>
+
+typedef struct {
+    LossKey key;
+    double lost_ps, bytes;
+} Row;
+
+/* Open addressing over rows kept in the order they were met. */
+struct LossBook {
+    Row *rows;
+    uint32_t n, room;
+    uint32_t *table; /* rows; INDEX_NONE = empty */
+    uint32_t size;   /* a power of two */
+};
+
+LossBook *
+loss_book_new(void)
+{
+    LossBook *book = g_new0(LossBook, 1);
+    book->size = 256;
+    book->table = g_new(uint32_t, book->size);
+    memset(book->table, 0xff, book->size * sizeof *book->table);
+    return book;
+}
+
+void
+loss_book_free(LossBook *book)
+{
+    if (book == NULL)
+        return;
+    g_free(book->rows);
+    g_free(book->table);
+    g_free(book);
+}
+
+static uint32_t
+hash_key(const LossKey *key)
+{
+    uint64_t hash =
+        hash_combine((uint64_t)key->victim_job << 32 | key->culprit_job, (uint64_t)key->link << 32 | key->iteration);
+    return (uint32_t)hash_combine(hash, (uint64_t)key->bucket * 4 + key->kind);
+}
+
+static gboolean
+same_key(const LossKey *a, const LossKey *b)
+{
+    return a->bucket == b->bucket && a->victim_job == b->victim_job && a->culprit_job == b->culprit_job &&
+           a->link == b->link && a->iteration == b->iteration && a->kind == b->kind;
+}
+
+/* The place of key in the table: its row's, or the empty one for it. */
+static uint32_t *
+place_of(const LossBook *book, const LossKey *key)
+{
+    uint32_t i = hash_key(key) & (book->size - 1);
+    while (book->table[i] != INDEX_NONE && !same_key(&book->rows[book->table[i]].key, key))
+        i = (i + 1) & (book->size - 1);
+    return &book->table[i];
+}
+
+static void
+grow(LossBook *book)
+{
+    book->size *= 2;
+    book->table = g_renew(uint32_t, book->table, book->size);
+    memset(book->table, 0xff, book->size * sizeof *book->table);
+    for (uint32_t r = 0; r < book->n; r++)
+        *place_of(book, &book->rows[r].key) = r;
+}
+
+void
+loss_book_add(LossBook *book, const LossKey *key, double lost_ps, double bytes)
+{
+    uint32_t *place = place_of(book, key);
+    if (*place == INDEX_NONE) {
+        if (book->n == book->room) {
+            book->room = MAX(256, 2 * book->room);
+            book->rows = g_renew(Row, book->rows, book->room);
+        }
+        *place = book->n;
+        book->rows[book->n++] = (Row){.key = *key};
+        if (book->n > book->size / 2) {
+            grow(book);
+            place = place_of(book, key);
+        }
+    }
+    book->rows[*place].lost_ps += lost_ps;
+    book->rows[*place].bytes += bytes;
+}
+
+#define COMPARE(field)                                                                                                 \
+    if (x->field != y->field)                                                                                          \
+    return x->field < y->field ? -1 : 1
+
+static int
+by_key(gconstpointer a, gconstpointer b, gpointer data)
+{
+    const LossKey *x = &((const Row *)a)->key, *y = &((const Row *)b)->key;
+    COMPARE(bucket);
+    COMPARE(victim_job);
+    COMPARE(culprit_job);
+    COMPARE(link);
+    COMPARE(iteration);
+    COMPARE(kind);
+    return 0;
+}
+
+void
+loss_book_tell(const LossBook *book, SimTime bucket_ps, const NetworkObserver *observer)
+{
+    if (observer->loss == NULL || book->n == 0)
+        return;
+    g_autofree Row *rows = g_memdup2(book->rows, book->n * sizeof *rows);
+    g_qsort_with_data(rows, (int)book->n, sizeof *rows, by_key, NULL);
+    for (uint32_t r = 0; r < book->n; r++) {
+        Loss loss = {.victim_job = rows[r].key.victim_job,
+                     .culprit_job = rows[r].key.culprit_job,
+                     .link = rows[r].key.link,
+                     .iteration = rows[r].key.iteration,
+                     .bucket_start_ps = rows[r].key.bucket * bucket_ps,
+                     .kind = rows[r].key.kind,
+                     .lost_ps = rows[r].lost_ps,
+                     .bytes = (uint64_t)(rows[r].bytes + 0.5)};
+        observer->loss(observer->owner, &loss);
+    }
+}
