@@ -441,6 +441,49 @@ START_TEST(the_names_are_those_of_the_rooms)
 }
 END_TEST
 
+/* The keys of each map, as an unknown one brings them to light, stand in trainshed-scenario(5). */
+START_TEST(every_key_stands_in_the_manual)
+{
+    static const char *const maps[] = {"",
+                                       "fabric.",
+                                       "fabric.generate.",
+                                       "fabric.generate.server.",
+                                       "fabric.generate.server.gpu.",
+                                       "fabric.generate.server.nvlink.",
+                                       "fabric.generate.server.pcie.",
+                                       "fabric.generate.server.nic.",
+                                       "fabric.generate.zone.",
+                                       "fabric.generate.zone.link.",
+                                       "fabric.generate.buildings[0].",
+                                       "fabric.generate.regions[0].",
+                                       "fabric.generate.cuts[0].",
+                                       "network.",
+                                       "network.loggops.",
+                                       "collectives.",
+                                       "jobs[0].",
+                                       "jobs[0].placement.",
+                                       "jobs[0].collectives.",
+                                       "record.",
+                                       "faults[0]."};
+    g_autofree char *manual = NULL;
+    ck_assert(g_file_get_contents(support_source("doc/trainshed-scenario.5"), &manual, NULL, NULL));
+    for (size_t i = 0; i < G_N_ELEMENTS(maps); i++) {
+        g_autofree char *set = g_strdup_printf("%szzzzzzzz=1", maps[i]);
+        const char *const sets[] = {set, NULL};
+        g_autoptr(GError) error = NULL;
+        ck_assert_ptr_null(read_text(whole, sets, &error));
+        char *list = strstr(error->message, "unknown key (known: ");
+        ck_assert_msg(list != NULL, "%s: %s", set, error->message);
+        *strrchr(list, ')') = '\0';
+        g_auto(GStrv) keys = g_strsplit(list + strlen("unknown key (known: "), ", ", -1);
+        for (size_t k = 0; keys[k] != NULL; k++) {
+            g_autofree char *pattern = g_strdup_printf("(?m)^\\.(It Cm .*|Cm |Ss )\\b%s\\b", keys[k]);
+            ck_assert_msg(g_regex_match_simple(pattern, manual, 0, 0), "%s%s is not documented", maps[i], keys[k]);
+        }
+    }
+}
+END_TEST
+
 int
 main(void)
 {
@@ -457,6 +500,7 @@ main(void)
     tcase_add_test(tc, a_bad_set_names_itself);
     tcase_add_test(tc, the_generators_errors_have_a_place);
     tcase_add_test(tc, the_names_are_those_of_the_rooms);
+    tcase_add_test(tc, every_key_stands_in_the_manual);
     suite_add_tcase(suite, tc);
     return support_main(suite);
 }
