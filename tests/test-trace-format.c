@@ -106,7 +106,9 @@ static const struct {
     {"{\"workload_graph\": []}", 22, "chakra-json"},
     {"{\n  \"workload_name\": \"x\", \"workload_graph\": []}", 47, "chakra-json"},
     {"{\"traceEvents\": [", 17, "kineto"},
-    {"\0\x08\x08\x01\x12\x01a\x18\x04", 10, "chakra"},
+    {"\0\x07\x08\x01\x12\x01"
+     "a\x18\x04",
+     9, "chakra"},
     {"\x07\x0a\x05"
      "0.0.4\x02\x08\x01",
      11, "chakra"},

@@ -345,17 +345,25 @@ list_clauses(OpKind kind)
     return g_strdup(text->str);
 }
 
+/* The word is no clause, or none of this kind of op. */
+static gboolean
+fail_clause(ProgramReader *reader, const char *first, OpKind kind, const Word *word, gboolean clause, GError **error)
+{
+    g_autofree char *known = list_clauses(kind);
+    if (!clause)
+        return token_expected(reader->line, word, known, program_clauses, CLAUSES, error);
+    return token_fail(reader->line, word, error, "%s takes no \"%s\"; expected %s", first, word->text, known);
+}
+
 static gboolean
 read_clauses(ProgramReader *reader, const char *first, Op *op, GArray *deps, uint32_t *given, GError **error)
 {
     const Word *word;
     while ((word = token_peek(reader->line)) != NULL) {
         uint32_t clause;
-        g_autofree char *known = list_clauses(op->kind);
-        if (!is_clause(word, &clause))
-            return token_expected(reader->line, word, known, program_clauses, CLAUSES, error);
-        if (!(program_clauses_of(op->kind) & 1u << clause))
-            return token_fail(reader->line, word, error, "%s takes no \"%s\"; expected %s", first, word->text, known);
+        gboolean known = is_clause(word, &clause);
+        if (!known || !(program_clauses_of(op->kind) & 1u << clause))
+            return fail_clause(reader, first, op->kind, word, known, error);
         if (*given & 1u << clause)
             return token_fail(reader->line, word, error, "\"%s\" is given twice", word->text);
         *given |= 1u << clause;

@@ -112,7 +112,8 @@ take_quoted(TokenLine *line, const char **at, const char *end, Word *word, GErro
 static gboolean
 take_words(TokenLine *line, const char *at, const char *end, GError **error)
 {
-    const char *start = at;
+    const char *counted = at; /* columns up to here were counted */
+    uint32_t column = 1;
     while (at < end) {
         if (*at == ' ' || *at == '\t') {
             at++;
@@ -120,7 +121,9 @@ take_words(TokenLine *line, const char *at, const char *end, GError **error)
         }
         if (*at == '#')
             break;
-        Word word = {.column = (uint32_t)g_utf8_pointer_to_offset(start, at) + 1};
+        column += (uint32_t)g_utf8_pointer_to_offset(counted, at);
+        counted = at;
+        Word word = {.column = column};
         if (*at == '"') {
             word.quoted = TRUE;
             at++;
