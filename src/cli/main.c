@@ -11,6 +11,7 @@
 
 /* The table: one line a command. */
 static const Command *const commands[] = {
+    &command_collective,
     &command_run, &command_topology, &command_trace, &command_query, NULL,
 };
 

@@ -1,4 +1,5 @@
 # cli: one line a module, in alphabetical order
+libtrainshed_a_SOURCES += src/cli/collective.c
 libtrainshed_a_SOURCES += src/cli/command.c src/cli/command.h
 libtrainshed_a_SOURCES += src/cli/table.c src/cli/table.h
 check_PROGRAMS += tests/test-table

@@ -27,3 +27,5 @@ check_PROGRAMS += tests/test-collective-1024
 tests_test_collective_1024_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-collective-closed-forms
 tests_test_collective_closed_forms_LDADD = $(TEST_LIBS)
+EXTRA_PROGRAMS += bench/collective
+bench_collective_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
