@@ -42,6 +42,15 @@ holds() {
     result $? "$3"
 }
 
+# golden DB SQL NAME: the rows equal standard input. The values were printed by this program when its parts had been checked each
+# for itself; a change of one is a change of the model, to be explained in its commit.
+golden() {
+    cat >"$folder/expected"
+    ask "$1" "$2" >"$folder/found"
+    diff "$folder/expected" "$folder/found" >>"$out"
+    result $? "$3"
+}
+
 # content DB: every row that a run of the same scenario must repeat.
 content() {
     for table in node link job placement iteration collective link_usage contention rank_traffic event; do
@@ -84,6 +93,16 @@ holds "$two" "SELECT count(DISTINCT victim_job_id) = 2 FROM contention c JOIN ru
     WHERE r.role = 'shared' AND kind = 'contention'" "both are victims"
 holds "$two" "SELECT count(*) = 0 FROM contention c JOIN run r ON r.id = c.run_id
     WHERE r.role = 'alone' AND kind = 'contention'" "alone there is nobody to contend with"
+golden "$two" "SELECT job, CAST(alone_ps AS INTEGER), CAST(shared_ps AS INTEGER) FROM v_job WHERE alone_ps > 0 ORDER BY job" \
+    "two-buildings-two-tenants: golden iteration times" <<'END'
+alpha,15228376888,22657693935
+beta,6062758555,6792510648
+END
+golden "$two" "SELECT victim, culprit, sum(contention_ps) / 1000000000 FROM v_contention WHERE run_id = 1 AND culprit <> victim
+    GROUP BY victim, culprit" "two-buildings-two-tenants: golden losses, ms" <<'END'
+alpha,beta,96
+beta,alpha,274
+END
 run two-buildings-two-tenants "$folder/again.db"
 content "$two" >"$folder/first"
 content "$folder/again.db" >"$folder/second"
@@ -94,6 +113,11 @@ result $? "the same scenario gives equal rows"
 run unscaled-two-tenants "$folder/unscaled.db"
 holds "$folder/unscaled.db" "SELECT count(*) = 2 AND max(slowdown) < 1.01 AND min(slowdown) > 0.99 FROM v_job WHERE alone_ps > 0" \
     "unscaled-two-tenants: 1.0x within 1 %"
+golden "$folder/unscaled.db" "SELECT job, CAST(alone_ps AS INTEGER), CAST(shared_ps AS INTEGER) FROM v_job WHERE alone_ps > 0
+    ORDER BY job" "unscaled-two-tenants: golden iteration times" <<'END'
+alpha,13733155768,13733155768
+beta,6062758555,6082325778
+END
 run recorded-alone "$folder/recorded.db"
 holds "$folder/recorded.db" "SELECT end_ps - start_ps BETWEEN 20.82e9 * 0.995 AND 20.82e9 * 1.005 FROM iteration" \
     "recorded-alone: 20.82 ms from first start to last end, within 0.5 %"

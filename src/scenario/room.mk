@@ -26,3 +26,4 @@ tests_fuzz_fuzz_scenario_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scenario_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/scenario.seeds
 dist_man_MANS += doc/trainshed-scenario.5
+TESTS_SH += tests/test-run.sh
