@@ -445,21 +445,51 @@ START_TEST(a_recorded_collective_lasts_its_least_duration)
 }
 END_TEST
 
-START_TEST(ranks_with_equal_files_share_a_program)
+/* Node ids may differ, as long as their order does not. */
+START_TEST(ranks_that_do_the_same_share_a_program)
 {
-    g_autoptr(GString) file = file_new();
-    GString *node = node_new(1, "c", 7);
-    put_attribute(node, "comm_type", 9, 0);
-    put_attribute(node, "comm_size", 9, 8);
-    put_record(file, node);
     for (uint32_t rank = 0; rank < 3; rank++) {
+        g_autoptr(GString) file = file_new();
+        GString *node = node_new(100 * rank + 7, "c", 7);
+        put_attribute(node, "comm_type", 9, 0);
+        put_attribute(node, "comm_size", 9, 8);
+        put_number(node, 5, 100 * rank + 2);
+        put_record(file, node);
+        put_record(file, node_new(100 * rank + 2, "m", 0));
+        if (rank == 2)
+            put_record(file, node_new(100 * rank + 9, "more", 0));
         g_autofree char *name = g_strdup_printf("same.%u.et", rank);
         g_autofree char *path = save(name, file->str, file->len);
     }
     g_autofree char *pattern = g_strdup_printf("%s/same.*.et", folder);
     g_autoptr(Workload) workload = read_pattern(pattern, NULL, NULL);
     ck_assert_ptr_nonnull(workload);
-    ck_assert_uint_eq(workload->programs->len, 1);
+    ck_assert_uint_eq(workload->programs->len, 2);
+    static const uint32_t expected[] = {0, 0, 1};
+    ck_assert_mem_eq(workload->program_of_rank, expected, sizeof expected);
+    ck_assert_str_eq(workload_program(workload, 0)->name, "rank 0 and others");
+    ck_assert_str_eq(workload_program(workload, 1)->name, "rank 2");
+}
+END_TEST
+
+START_TEST(collectives_of_other_names_are_noted)
+{
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        g_autoptr(GString) file = file_new();
+        for (uint32_t id = 0; id < 3; id++) {
+            GString *node = node_new(id, id == 0 || rank == 0 ? "a" : "b", 7);
+            put_attribute(node, "comm_type", 9, 9);
+            put_record(file, node);
+        }
+        g_autofree char *name = g_strdup_printf("named.%u.et", rank);
+        g_autofree char *path = save(name, file->str, file->len);
+    }
+    g_autofree char *pattern = g_strdup_printf("%s/named.*.et", folder);
+    g_autoptr(Workload) workload = read_pattern(pattern, NULL, NULL);
+    ck_assert_ptr_nonnull(workload);
+    ck_assert_uint_eq(workload->notes->len, 1);
+    ck_assert_str_eq(g_ptr_array_index(workload->notes, 0),
+                     "2 collectives have other names on other ranks; they are matched by the order of their node ids");
 }
 END_TEST
 
@@ -801,7 +831,8 @@ main(void)
     tcase_add_loop_test(nodes, an_integer_may_have_any_integer_type, 0, G_N_ELEMENTS(sixes));
     tcase_add_test(nodes, what_is_left_out_is_noted);
     tcase_add_test(nodes, a_recorded_collective_lasts_its_least_duration);
-    tcase_add_test(nodes, ranks_with_equal_files_share_a_program);
+    tcase_add_test(nodes, ranks_that_do_the_same_share_a_program);
+    tcase_add_test(nodes, collectives_of_other_names_are_noted);
     tcase_add_test(nodes, circles_are_broken_where_that_is_asked_for);
     suite_add_tcase(suite, nodes);
 

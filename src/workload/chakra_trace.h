@@ -91,5 +91,11 @@ typedef ChakraTrace *(*ChakraRead)(const char *path, GError **error);
 /* Reads all files of the source and makes a checked workload of them. */
 Workload *chakra_workload(const TraceSource *source, ChakraRead read, GError **error);
 
+/* Equal programs have equal digests, whatever their roles' names. The caller frees it. */
+char *chakra_program_digest(const Program *program);
+/* A recorded duration of a collective includes waiting: its transfer is the smallest over the members. Notes
+ * collectives whose members give them different names. The workload is checked. */
+void chakra_settle_collectives(Workload *workload);
+
 /* Adds the groups of a file {"1": [0, 1], ...}, named by their ids; an empty list is all ranks. */
 gboolean chakra_groups_read(Workload *workload, const char *path, GError **error);

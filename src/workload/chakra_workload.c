@@ -337,22 +337,6 @@ make_program(Maker *maker, uint32_t index, GError **error)
     return FALSE;
 }
 
-/* Equal traces have equal digests. NULL where a program of one rank cannot serve another: messages name a peer. */
-static char *
-digest(const ChakraTrace *trace)
-{
-    for (uint32_t i = 0; i < trace->nodes->len; i++) {
-        uint32_t type = g_array_index(trace->nodes, ChakraNode, i).type;
-        if (type == CHAKRA_SEND || type == CHAKRA_RECV)
-            return NULL;
-    }
-    g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-    g_checksum_update(sum, (const guchar *)trace->nodes->data, (gssize)(trace->nodes->len * sizeof(ChakraNode)));
-    g_checksum_update(sum, (const guchar *)trace->deps->data, (gssize)(trace->deps->len * sizeof(uint64_t)));
-    g_checksum_update(sum, (const guchar *)trace->texts->str, (gssize)trace->texts->len);
-    return g_strdup(g_checksum_get_string(sum));
-}
-
 static void
 describe(Maker *maker)
 {
@@ -375,33 +359,6 @@ describe(Maker *maker)
                       maker->broken);
 }
 
-/* A recorded duration of a collective includes waiting: its transfer is the smallest over the members. Every group has
- * one instance here, so (group, seq) names a collective. */
-static void
-settle_times(Workload *workload)
-{
-    g_autoptr(GHashTable) least = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
-    for (uint32_t pass = 0; pass < 2; pass++) {
-        for (uint32_t p = 0; p < workload->programs->len; p++) {
-            GArray *ops = workload_program(workload, p)->ops;
-            for (uint32_t i = 0; i < ops->len; i++) {
-                Op *op = &g_array_index(ops, Op, i);
-                if (op->kind != OP_COLLECTIVE || op->duration_ps < 0)
-                    continue;
-                gint64 key = (gint64)((uint64_t)op->group << 32 | op->seq);
-                gint64 *found = g_hash_table_lookup(least, &key);
-                if (pass == 1)
-                    op->duration_ps = *found;
-                else if (found == NULL)
-                    g_hash_table_insert(least, g_memdup2(&key, sizeof key),
-                                        g_memdup2(&op->duration_ps, sizeof op->duration_ps));
-                else
-                    *found = MIN(*found, op->duration_ps);
-            }
-        }
-    }
-}
-
 /* One rank's program, made or shared. */
 static gboolean
 make_rank(Maker *maker, ChakraRead read, GHashTable *programs, GError **error)
@@ -410,15 +367,22 @@ make_rank(Maker *maker, ChakraRead read, GHashTable *programs, GError **error)
     if (trace == NULL)
         return FALSE;
     maker->trace = trace;
-    g_autofree char *sum = digest(trace);
-    void *same = sum != NULL ? g_hash_table_lookup(programs, sum) : NULL;
-    uint32_t index = GPOINTER_TO_UINT(same) - 1;
+    uint32_t index = workload_add_program(maker->workload, TRUE);
+    if (!make_program(maker, index, error))
+        return FALSE;
+    g_autofree char *digest = chakra_program_digest(maker->program);
+    void *same = g_hash_table_lookup(programs, digest);
     if (same == NULL) {
-        index = workload_add_program(maker->workload, TRUE);
-        if (!make_program(maker, index, error))
-            return FALSE;
-        if (sum != NULL)
-            g_hash_table_insert(programs, g_steal_pointer(&sum), GUINT_TO_POINTER(index + 1));
+        g_hash_table_insert(programs, g_steal_pointer(&digest), GUINT_TO_POINTER(index + 1));
+    } else {
+        g_ptr_array_set_size(maker->workload->programs, (int)index); /* the one just made goes */
+        index = GPOINTER_TO_UINT(same) - 1;
+        Program *shared = workload_program(maker->workload, index);
+        if (!g_str_has_suffix(shared->name, " and others")) {
+            char *name = g_strconcat(shared->name, " and others", NULL);
+            g_free(shared->name);
+            shared->name = name;
+        }
     }
     maker->workload->program_of_rank[maker->rank] = index;
     return TRUE;
@@ -480,6 +444,6 @@ chakra_workload(const TraceSource *source, ChakraRead read, GError **error)
         g_prefix_error(error, "%s and the others: ", source->files[0]);
         return NULL;
     }
-    settle_times(workload);
+    chakra_settle_collectives(workload);
     return g_steal_pointer(&workload);
 }

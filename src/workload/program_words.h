@@ -57,6 +57,12 @@ gboolean program_read_op(ProgramReader *reader, const Word *first, GError **erro
 /* The stream of this name, added where it is new; "-" is none, in the DAG form alone. The word was taken. */
 gboolean program_find_stream(ProgramReader *reader, const Word *word, gboolean exclusive, uint32_t *stream,
                              GError **error);
+/* A line before the first role that is neither `program` nor `ranks`; its first word was taken. */
+gboolean program_read_header(ProgramReader *reader, const Word *first, GError **error);
+/* Ranks like "0-3 5" up to the end of the line or a bare "|", appended. */
+gboolean program_read_ranks(ProgramReader *reader, GArray *ranks, GError **error);
+/* Nothing more stands on the line. */
+gboolean program_end_of_line(TokenLine *line, GError **error);
 /* A whole number of at most most. */
 gboolean program_read_uint(TokenLine *line, const char *what, uint64_t most, uint64_t *value, GError **error);
 /* A time with its unit, perhaps in a word of its own. */

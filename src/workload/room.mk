@@ -1,5 +1,6 @@
 # workload: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/workload/chakra.c src/workload/chakra_json.c src/workload/chakra_groups.c
+libtrainshed_a_SOURCES += src/workload/chakra_settle.c
 libtrainshed_a_SOURCES += src/workload/chakra_trace.c src/workload/chakra_trace.h
 libtrainshed_a_SOURCES += src/workload/chakra_workload.c
 libtrainshed_a_SOURCES += src/workload/check_collectives.c
@@ -17,6 +18,7 @@ libtrainshed_a_SOURCES += src/workload/kineto_streams.c
 libtrainshed_a_SOURCES += src/workload/kineto_survey.c
 libtrainshed_a_SOURCES += src/workload/program.c src/workload/program.h
 libtrainshed_a_SOURCES += src/workload/program_check.c src/workload/program_check.h
+libtrainshed_a_SOURCES += src/workload/program_header.c
 libtrainshed_a_SOURCES += src/workload/program_op.c src/workload/program_words.h
 libtrainshed_a_SOURCES += src/workload/program_order.c
 libtrainshed_a_SOURCES += src/workload/program_text.c src/workload/program_text.h
