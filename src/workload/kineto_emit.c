@@ -67,14 +67,14 @@ add_dep(Emit *emit, uint32_t op)
 /* Gathers what a node waits for; when the last of it ends in the replay. Edges that the record contradicts are left out
  * and counted. */
 static int64_t
-gather(Emit *emit, uint32_t i, const Precedence *edges, guint n)
+gather(Emit *emit, uint32_t i, uint32_t first, uint32_t end)
 {
     const Moment *node = graph_node(emit->graph, i);
     int64_t latest = emit->begin_ns;
     g_array_set_size(emit->deps, 0);
-    for (guint e = 0; e < n; e++) {
-        uint32_t from = edges[e].from;
-        if (e > 0 && from == edges[e - 1].from)
+    for (uint32_t e = first; e < end; e++) {
+        uint32_t from = g_array_index(emit->graph->edges, Precedence, e).from;
+        if (e > first && from == g_array_index(emit->graph->edges, Precedence, e - 1).from)
             continue;
         if (emit->model_ns[from] == INT64_MIN ||
             graph_node(emit->graph, from)->end_ns > node->ready_ns + TOLERANCE_NS) {
@@ -213,14 +213,13 @@ graph_emit(Graph *graph, Workload *workload, int64_t begin_ns)
 
     if (graph->edges->len > 0)
         qsort(graph->edges->data, graph->edges->len, sizeof(Precedence), by_target);
-    const Precedence *edges = (const Precedence *)(const void *)graph->edges->data;
     for (guint e = 0; e < graph->edges->len; e++)
-        first[edges[e].to + 1]++;
+        first[g_array_index(graph->edges, Precedence, e).to + 1]++;
     for (uint32_t i = 0; i < n; i++)
         first[i + 1] += first[i];
     for (uint32_t k = 0; k < n; k++) {
         uint32_t i = order[k];
-        int64_t latest = gather(&emit, i, edges + first[i], first[i + 1] - first[i]);
+        int64_t latest = gather(&emit, i, first[i], first[i + 1]);
         if (graph_node(graph, i)->form == NODE_DEVICE)
             emit_device(&emit, i, latest);
         else
