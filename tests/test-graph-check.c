@@ -316,7 +316,7 @@ main(void)
 {
     Suite *suite = suite_create("graph-check");
     TCase *tc = tcase_create("graph-check");
-    tcase_set_timeout(tc, 30);
+    tcase_set_timeout(tc, 60);
     tcase_add_test(tc, a_chain_of_switches_by_hand);
     tcase_add_test(tc, each_direction_counts_for_itself);
     tcase_add_test(tc, a_missing_way_back_is_named);

@@ -204,7 +204,7 @@ generated(void)
     GenerateSpec *spec = generate_spec_new();
     spec->server.nvlink_rate_Bps = 450e9;
     spec->server.nic_rate_Bps = 50e9;
-    spec->zone.servers = 256;
+    spec->zone.servers = 64;
     spec->zone.network = ZONE_CLOS3;
     Fabric *fabric = generate_fabric(spec, NULL);
     generate_spec_free(spec);
@@ -514,6 +514,7 @@ main(void)
 {
     Suite *suite = suite_create("graphml");
     TCase *tc = tcase_create("graphml");
+    tcase_set_timeout(tc, 60);
     tcase_add_loop_test(tc, what_is_written_is_read_back_to_the_last_bit, 0, 60);
     tcase_add_test(tc, a_generated_fabric_is_read_back_also_gzipped);
     tcase_add_test(tc, igraph_reads_the_same);

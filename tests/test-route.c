@@ -1005,7 +1005,8 @@ main(void)
 {
     Suite *suite = suite_create("route");
     TCase *tc = tcase_create("route");
-    tcase_add_loop_test(tc, random_fabrics_equal_the_reference, 0, 60);
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, random_fabrics_equal_the_reference, 0, 40);
     tcase_add_loop_test(tc, names_and_numbers_of_nodes_change_nothing, 0, 60);
     tcase_add_test(tc, dmodk_shifts_1024_hosts_without_collision);
     tcase_add_test(tc, dmodk_spreads_one_leafs_destinations_evenly);

@@ -36,5 +36,5 @@ check_PROGRAMS += tests/test-graph-check
 tests_test_graph_check_LDADD = $(TEST_LIBS)
 FUZZ_TARGETS += tests/fuzz/fuzz-graphml
 tests_fuzz_fuzz_graphml_LDADD = $(FUZZ_LIBS)
-tests_fuzz_fuzz_graphml_LDFLAGS = $(FUZZ_LDFLAGS)
+tests_fuzz_fuzz_graphml_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/graphml.seeds
