@@ -21,28 +21,37 @@ on_interrupt(int signal_number)
 typedef struct {
     gboolean shown;
     gint64 began_us, last_us, limit_us; /* limit 0 = none */
+    char *phase;                        /* the one shown last, and when it began */
+    gint64 phase_us;
 } Progress;
 
 static void
-show(Progress *progress, const char *phase, SimTime now, uint64_t events)
+show(Progress *progress, const char *phase, SimTime now, uint64_t events, double done)
 {
     gint64 clock = g_get_monotonic_time();
+    if (g_strcmp0(progress->phase, phase) != 0) {
+        g_free(progress->phase);
+        progress->phase = g_strdup(phase);
+        progress->phase_us = clock;
+    }
     if (!isatty(STDERR_FILENO) || clock - progress->last_us < 500000)
         return;
     progress->last_us = clock;
     progress->shown = TRUE;
-    double wall_s = (double)(clock - progress->began_us) / 1e6;
+    double wall_s = (double)(clock - progress->phase_us) / 1e6;
     g_autofree char *time = units_format_time(now);
-    fprintf(stderr, "\r\033[K%s: %s simulated, %.2f M events, %.2f M events/s, %.0f s", phase, time,
-            (double)events / 1e6, (double)events / 1e6 / wall_s, wall_s);
+    fprintf(stderr, "\r\033[K%s: %s simulated, %.2f M events/s", phase, time,
+            wall_s > 0 ? (double)events / 1e6 / wall_s : 0);
+    if (done > 0)
+        fprintf(stderr, ", %.0f %%, %.0f s remaining", 100 * done, wall_s * (1 - done) / done);
     fflush(stderr);
 }
 
 static gboolean
-watch(void *owner, const char *phase, SimTime now, uint64_t events)
+watch(void *owner, const char *phase, SimTime now, uint64_t events, double done)
 {
     Progress *progress = owner;
-    show(progress, phase, now, events);
+    show(progress, phase, now, events, done);
     gboolean late = progress->limit_us > 0 && g_get_monotonic_time() - progress->began_us > progress->limit_us;
     return !interrupted && !late;
 }
@@ -92,6 +101,7 @@ perform(const char *path, const Options *options, GError **error)
     signal(SIGINT, on_interrupt);
     signal(SIGTERM, on_interrupt);
     gboolean done = scenario_run(scenario, &run, &run_id, error);
+    g_free(progress.phase);
     if (progress.shown)
         fprintf(stderr, "\r\033[K");
     if (!done)

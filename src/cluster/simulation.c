@@ -61,7 +61,11 @@ on_watch(void *owner)
 {
     Simulation *simulation = owner;
     const SimulationSetup *setup = simulation->setup;
-    return setup->watch(setup->watch_owner, engine_now(simulation->engine), engine_events(simulation->engine));
+    double done = 1;
+    for (uint32_t j = 0; j < setup->n_jobs; j++)
+        if (simulation->jobs[j].simulation != NULL && setup->jobs[j].iterations > 0)
+            done = MIN(done, (double)simulation->jobs[j].first_open / setup->jobs[j].iterations);
+    return setup->watch(setup->watch_owner, engine_now(simulation->engine), engine_events(simulation->engine), done);
 }
 
 /* The job's ranks and what they share. Its collectives' room is there already. */

@@ -42,8 +42,9 @@ typedef struct {
     const FaultSetup *faults;
     uint32_t n_faults;
     ClusterObserver observer;
-    /* Called about ten times a second; FALSE interrupts the run. NULL = nobody watches. */
-    gboolean (*watch)(void *owner, SimTime now, uint64_t events);
+    /* Called about ten times a second; FALSE interrupts the run. NULL = nobody watches. done: the part of the
+     * iterations asked for that is over, of the job that is furthest behind. */
+    gboolean (*watch)(void *owner, SimTime now, uint64_t events, double done);
     void *watch_owner;
 } SimulationSetup;
 

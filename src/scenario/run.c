@@ -21,10 +21,10 @@ typedef struct {
 } Task;
 
 static gboolean
-watch(void *owner, SimTime now, uint64_t events)
+watch(void *owner, SimTime now, uint64_t events, double done)
 {
     Task *task = owner;
-    return task->options->watch(task->options->watch_owner, task->phase, now, events);
+    return task->options->watch(task->options->watch_owner, task->phase, now, events, done);
 }
 
 static ResultsLevel

@@ -5,8 +5,9 @@
 
 typedef struct {
     const char *database; /* made where it is not there; runs are added */
-    /* About ten times a second of wall time; phase = "shared", "alone JOB". FALSE interrupts. NULL = nobody watches. */
-    gboolean (*watch)(void *owner, const char *phase, SimTime now, uint64_t events);
+    /* About ten times a second of wall time; phase = "shared", "alone JOB"; done = part of its iterations. FALSE
+     * interrupts. NULL = nobody watches. */
+    gboolean (*watch)(void *owner, const char *phase, SimTime now, uint64_t events, double done);
     void *watch_owner;
 } RunOptions;
 
