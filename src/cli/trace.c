@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/trace_info.h"
+#include "cli/trace_survey.h"
 #include "workload/program_text.h"
 #include "workload/trace_format.h"
 
@@ -107,10 +108,19 @@ run_info(int argc, char **argv, GError **error)
     const TraceFormat *format = request_format(&request, error);
     if (format == NULL)
         return FALSE;
-    g_autoptr(Workload) workload = format->read(&request.source, error);
-    if (workload == NULL)
+    gboolean kineto = format == &trace_kineto;
+    if (kineto && !trace_survey_print(request.files, stdout, error))
         return FALSE;
-    trace_info_print(workload, format->name, stdout);
+    g_autoptr(GError) refused = NULL;
+    g_autoptr(Workload) workload = format->read(&request.source, kineto ? &refused : error);
+    if (workload == NULL && !kineto)
+        return FALSE;
+    if (kineto)
+        putchar('\n');
+    if (workload == NULL) /* what the files hold was asked, and told */
+        printf("cannot be replayed: %s\n", refused->message);
+    else
+        trace_info_print(workload, format->name, stdout);
     return TRUE;
 }
 

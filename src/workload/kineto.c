@@ -35,7 +35,7 @@ check_file(const KinetoFile *file, GError **error)
         return error_input(
             error, "%s: no kernels, copies or fills: no device work was recorded, nothing can be replayed", file->path);
     int64_t first, last;
-    if (__builtin_add_overflow(file->base_ns, file->first_ns, &first) ||
+    if (file->base_ns < 0 || __builtin_add_overflow(file->base_ns, file->first_ns, &first) ||
         __builtin_add_overflow(file->base_ns, file->last_ns, &last) || first < 0 ||
         last - first > SIM_TIME_MAX / PS_PER_NS / 4)
         return error_input(
@@ -44,25 +44,69 @@ check_file(const KinetoFile *file, GError **error)
     return TRUE;
 }
 
+/* The files of one rank; NULL with an error. */
+static KinetoRank *
+read_rank(const TraceSource *source, uint32_t i, GError **error)
+{
+    g_autoptr(KinetoFile) file = kineto_file_read(source->files[i], FALSE, error);
+    if (file == NULL || !check_file(file, error))
+        return NULL;
+    g_autoptr(ExecutionTrace) execution = NULL;
+    if (source->execution_files != NULL) {
+        execution = execution_trace_read(source->execution_files[i], error);
+        if (execution == NULL)
+            return NULL;
+    }
+    return kineto_rank_new(g_steal_pointer(&file), g_steal_pointer(&execution));
+}
+
+/* With a list of problems, goes on after one: puts the error there and leaves the first in *error. */
+static gboolean
+set_aside(const TraceSource *source, GError *problem, GError **error)
+{
+    if (source->problems != NULL)
+        g_ptr_array_add(source->problems, g_strdup(problem->message));
+    if (error != NULL && *error == NULL)
+        g_propagate_error(error, problem);
+    else
+        g_error_free(problem);
+    return source->problems != NULL;
+}
+
 static gboolean
 read_ranks(const TraceSource *source, GPtrArray *ranks, GError **error)
 {
     if (source->execution_files != NULL && source->n_execution_files != source->n_files)
         return error_input(error, "%u Kineto files, but %u execution traces: there must be one for each rank or none",
                            source->n_files, source->n_execution_files);
+    gboolean good = TRUE;
     for (uint32_t i = 0; i < source->n_files; i++) {
-        g_autoptr(KinetoFile) file = kineto_file_read(source->files[i], FALSE, error);
-        g_autoptr(ExecutionTrace) execution = NULL;
-        if (file == NULL || !check_file(file, error))
-            return FALSE;
-        if (source->execution_files != NULL) {
-            execution = execution_trace_read(source->execution_files[i], error);
-            if (execution == NULL)
-                return FALSE;
+        GError *problem = NULL;
+        KinetoRank *rank = read_rank(source, i, &problem);
+        if (rank != NULL) {
+            g_ptr_array_add(ranks, rank);
+            continue;
         }
-        g_ptr_array_add(ranks, kineto_rank_new(g_steal_pointer(&file), g_steal_pointer(&execution)));
+        good = FALSE;
+        if (!set_aside(source, problem, error))
+            break;
     }
-    return TRUE;
+    return good;
+}
+
+static gboolean
+join_ranks(const TraceSource *source, const GPtrArray *ranks, GError **error)
+{
+    gboolean good = TRUE;
+    for (guint i = 0; i < ranks->len; i++) {
+        GError *problem = NULL;
+        if (kineto_join(g_ptr_array_index(ranks, i), ranks->len, &problem))
+            continue;
+        good = FALSE;
+        if (!set_aside(source, problem, error))
+            break;
+    }
+    return good;
 }
 
 static gint
@@ -214,11 +258,7 @@ read_workload(const TraceSource *source, GError **error)
     g_autoptr(Workload) workload = workload_new(ranks->len);
     if (!set_clocks(ranks, workload, error))
         return NULL;
-    for (guint i = 0; i < ranks->len; i++) {
-        if (!kineto_join(g_ptr_array_index(ranks, i), ranks->len, error))
-            return NULL;
-    }
-    if (!kineto_match(ranks, workload, error))
+    if (!join_ranks(source, ranks, error) || !kineto_match(ranks, workload, error))
         return NULL;
     for (guint i = 0; i < ranks->len; i++) {
         KinetoRank *rank = g_ptr_array_index(ranks, i);

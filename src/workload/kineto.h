@@ -18,7 +18,7 @@ typedef struct {
     int64_t rank, world_size;            /* -1 = the file does not say */
     uint64_t n_events, n_complete;       /* all; with a duration (ph = X) */
     uint64_t n_kernels, n_nccl, n_comms; /* kernels; NCCL kernels among them; record_param_comms */
-    int64_t kernel_ns, nccl_ns;          /* sums of their durations */
+    int64_t kernel_ns, nccl_ns;          /* sums of their durations, at most INT64_MAX */
     uint64_t n_launched, n_unlaunched;   /* kernels whose correlation id has a runtime or driver call; without */
     uint64_t n_flows_whole, n_flows;     /* flow ids with both ends; all */
     int64_t base_ns, first_ns, last_ns;  /* absolute time = base + first; the profiler's own span not counted */

@@ -89,6 +89,14 @@ bytes_of(int64_t nelems, const char *dtype)
     return nelems > 0 ? (uint64_t)nelems * kineto_dtype_size(dtype) : 0;
 }
 
+/* The sum, held at the end of the range: broken files have durations of any size. */
+static int64_t
+add_time(int64_t sum, const KinetoEvent *event)
+{
+    int64_t more = event->end_ns - event->start_ns;
+    return __builtin_add_overflow(sum, more, &sum) ? INT64_MAX : sum;
+}
+
 static void
 count_nccl(KinetoSurvey *survey, const KinetoFile *file, const KinetoEvent *kernel)
 {
@@ -98,7 +106,7 @@ count_nccl(KinetoSurvey *survey, const KinetoFile *file, const KinetoEvent *kern
     const char *name = c != NULL ? c->collective : "(none)";
     const char *lane = g_array_index(file->lanes, KinetoLane, kernel->lane).name;
     survey->n_nccl++;
-    survey->nccl_ns += kernel->end_ns - kernel->start_ns;
+    survey->nccl_ns = add_time(survey->nccl_ns, kernel);
     count_of(survey->nccl_names, kernel->name, strcspn(kernel->name, "(<"))->count++;
     count_of(survey->nccl_streams, lane, strlen(lane))->count++;
     KinetoCount *row = count_of(survey->collectives, name, strlen(name));
@@ -115,7 +123,7 @@ count_kernels(KinetoSurvey *survey, const KinetoFile *file)
     survey->n_kernels = kernels->len;
     for (guint i = 0; i < kernels->len; i++) {
         const KinetoEvent *kernel = &g_array_index(kernels, KinetoEvent, i);
-        survey->kernel_ns += kernel->end_ns - kernel->start_ns;
+        survey->kernel_ns = add_time(survey->kernel_ns, kernel);
         if (g_hash_table_contains(launches, &kernel->correlation))
             survey->n_launched++;
         else
