@@ -219,6 +219,22 @@ START_TEST(a_pcie_switch_is_no_way_between_nics)
 }
 END_TEST
 
+START_TEST(a_nic_is_no_way_between_its_ports)
+{
+    g_autoptr(Fabric) fabric = fabric_new();
+    uint32_t leaf[2] = {add(fabric, "leaf0", NODE_LEAF, ""), add(fabric, "leaf1", NODE_LEAF, "")};
+    uint32_t gpu = add(fabric, "gpu", NODE_GPU, "s"), nic = add(fabric, "nic", NODE_NIC, "s");
+    join(fabric, gpu, nic, LINK_PCIE, 64);
+    join(fabric, nic, leaf[0], LINK_ETHERNET, 25);
+    join(fabric, nic, leaf[1], LINK_ETHERNET, 25);
+    g_autoptr(GraphCheck) check = sealed(fabric);
+    ck_assert_double_eq(graph_check_cut_Bps(check, &leaf[0], 1, &leaf[1], 1), 0);
+    ck_assert_double_eq(graph_check_cut_Bps(check, &gpu, 1, leaf, 2), 50);
+    ck_assert_double_eq(graph_check_cut_Bps(check, leaf, 2, &gpu, 1), 50);
+    expect_bridges(check, 0, NULL);
+}
+END_TEST
+
 /* GPUs in a chain of NVLinks have no hub: each is asked. */
 START_TEST(gpus_without_a_switch_are_asked_one_by_one)
 {
@@ -322,6 +338,7 @@ main(void)
     tcase_add_test(tc, a_missing_way_back_is_named);
     tcase_add_test(tc, servers_are_no_way_between_rails);
     tcase_add_test(tc, a_pcie_switch_is_no_way_between_nics);
+    tcase_add_test(tc, a_nic_is_no_way_between_its_ports);
     tcase_add_test(tc, gpus_without_a_switch_are_asked_one_by_one);
     tcase_add_test(tc, half_a_full_clos_carries_all_its_nics);
     tcase_add_loop_test(tc, connected_means_that_every_pair_has_a_route, 0, 40);

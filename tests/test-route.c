@@ -758,6 +758,38 @@ START_TEST(nics_asked_for_are_reached_over_nvlink)
 }
 END_TEST
 
+/* GPU 0 to the NIC of GPU 1: over the PCIe switches between them, unless NVLink and one PCIe switch are fewer hops. */
+START_TEST(a_far_nic_is_reached_by_the_fewer_hops)
+{
+    for (uint32_t n_pcie = 2; n_pcie <= 4; n_pcie++) {
+        g_autoptr(Fabric) fabric = fabric_new();
+        uint32_t g0 = add(fabric, "g0", NODE_GPU, "s", 0), g1 = add(fabric, "g1", NODE_GPU, "s", 1),
+                 nic = add(fabric, "nic", NODE_NIC, "s", 1), leaf = add(fabric, "leaf", NODE_LEAF, "", -1),
+                 host = add(fabric, "host", NODE_HOST, "", -1), pcie[4];
+        for (uint32_t i = 0; i < n_pcie; i++) {
+            pcie[i] = add_numbered(fabric, "p", i, NODE_PCIE);
+            if (i > 0)
+                join(fabric, pcie[i - 1], pcie[i], LINK_PCIE);
+        }
+        /* The NIC and GPU 1 on the last PCIe switch: 3, 4, 5 hops of PCIe against 1 of NVLink and 2 of PCIe. */
+        join(fabric, g0, g1, LINK_NVLINK);
+        join(fabric, g0, pcie[0], LINK_PCIE);
+        join(fabric, g1, pcie[n_pcie - 1], LINK_PCIE);
+        join(fabric, nic, pcie[n_pcie - 1], LINK_PCIE);
+        join(fabric, nic, leaf, LINK_ETHERNET);
+        join(fabric, leaf, host, LINK_ETHERNET);
+        seal(fabric);
+        g_autoptr(Routes) routes = routes_new(fabric, ROUTING_ECMP);
+        RouteRequest asked = {g0, host, nic, INDEX_NONE, 0};
+        ck_assert_str_eq(nodes_of(fabric, found(routes, asked)), n_pcie == 2   ? "g0 p0 p1 nic leaf host"
+                                                                 : n_pcie == 3 ? "g0 g1 p2 nic leaf host"
+                                                                               : "g0 g1 p3 nic leaf host");
+        asked.src_nic = INDEX_NONE; /* not asked for: no other GPU is troubled under `none` */
+        ck_assert_uint_eq(found(routes, asked).n_hops, n_pcie + 3);
+    }
+}
+END_TEST
+
 START_TEST(other_rails_need_a_spine_or_pxn)
 {
     Rails none = rails(FORWARD_NONE, FALSE), pxn = rails(FORWARD_PXN, FALSE), both = rails(FORWARD_PXN, TRUE);
@@ -1015,6 +1047,7 @@ main(void)
     tcase_add_test(tc, adaptive_takes_the_least_loaded_and_hashes_ties);
     tcase_add_test(tc, servers_take_nvlink_inside_and_the_nearest_nic_outside);
     tcase_add_test(tc, nics_asked_for_are_reached_over_nvlink);
+    tcase_add_test(tc, a_far_nic_is_reached_by_the_fewer_hops);
     tcase_add_test(tc, other_rails_need_a_spine_or_pxn);
     tcase_add_test(tc, gpus_forward_over_nvlink_in_a_mesh_only);
     tcase_add_test(tc, a_nic_with_several_ports_uses_them_all);
