@@ -446,28 +446,53 @@ START_TEST(what_is_sent_is_what_is_expected)
 }
 END_TEST
 
+/* The end of a rank's last op. */
+static SimTime
+rank_end(const Replay *replay, uint32_t rank)
+{
+    SimTime last = 0;
+    for (uint32_t i = 0; i < program_of(replay->workload, rank)->ops->len; i++)
+        last = MAX(last, replay->end[rank][i]);
+    return last;
+}
+
 /* A rank's next iteration begins when its last has ended: offsets apply to the first only, and the wait of the early
- * ranks for the late ones (rank 1 starts 7.5 ms before rank 7) does not come back. What is left is the longest way
- * round: rank 3's host reaches all-to-all 1 after 7.034 ms, that lasts 8 us, and 6.704 ms later the rank has ended. */
+ * ranks for the late ones (rank 1 starts 7.5 ms before rank 7) does not come back. What is left is the time of the
+ * slowest host, rank 3's, on any network fast enough to stay behind it. */
 START_TEST(ten_iterations_settle)
 {
+    static const struct {
+        double transfer;
+        int64_t step_us[3]; /* the first, the second, each of the others */
+    } cases[] = {{1, {20866, 13586, 13746}}, {0, {20858, 13578, 13746}}, {64, {28299, 21617, 21617}}};
     NEED_DLRM(workload);
-    SimTime start[RANKS], end_before = 0, step[10];
+    SimTime start[RANKS], end_before = 0;
     memcpy(start, workload->start_ps, sizeof start);
     for (int k = 0; k < 10; k++) {
-        g_autoptr(Replay) replay = replay_new(workload, 1, start);
-        SimTime end = replay_end(replay);
-        for (uint32_t r = 0; r < RANKS; r++) {
-            for (uint32_t i = 0; i < program_of(workload, r)->ops->len; i++)
-                start[r] = MAX(start[r], replay->end[r][i]);
-        }
-        step[k] = end - end_before;
-        end_before = end;
+        g_autoptr(Replay) replay = replay_new(workload, cases[_i].transfer, start);
+        for (uint32_t r = 0; r < RANKS; r++)
+            start[r] = rank_end(replay, r);
+        ck_assert_int_eq(replay_end(replay) - end_before, cases[_i].step_us[MIN(k, 2)] * PS_PER_US);
+        end_before = replay_end(replay);
     }
-    ck_assert_int_eq(step[0], 20866 * PS_PER_US);
-    ck_assert_int_eq(step[1], 13586 * PS_PER_US);
-    for (int k = 2; k < 10; k++)
-        ck_assert_int_eq(step[k], 13746 * PS_PER_US);
+}
+END_TEST
+
+/* A rank that comes a second after all others never waits for one: what it takes is its own work. */
+START_TEST(rank_3_has_the_slowest_host)
+{
+    NEED_DLRM(workload);
+    SimTime own[RANKS], most = 0;
+    for (uint32_t r = 0; r < RANKS; r++) {
+        SimTime start[RANKS] = {0};
+        start[r] = PS_PER_S;
+        g_autoptr(Replay) replay = replay_new(workload, 0, start);
+        own[r] = rank_end(replay, r) - PS_PER_S;
+        most = MAX(most, own[r]);
+    }
+    ck_assert_int_eq(most, own[3]);
+    ck_assert_int_eq(own[3], 13746 * PS_PER_US);
+    ck_assert_int_eq(own[7], 12558 * PS_PER_US); /* as recorded, 428718 to 441276: it came last and never waited */
 }
 END_TEST
 
@@ -617,7 +642,8 @@ main(void)
     tcase_add_test(tc, collectives_are_those_of_the_readme);
     tcase_add_test(tc, splits_sum_to_what_each_rank_receives);
     tcase_add_test(tc, what_is_sent_is_what_is_expected);
-    tcase_add_test(tc, ten_iterations_settle);
+    tcase_add_loop_test(tc, ten_iterations_settle, 0, 3);
+    tcase_add_test(tc, rank_3_has_the_slowest_host);
     tcase_add_test(tc, two_ranks_by_hand);
     tcase_add_test(tc, notes_count_what_was_inferred);
     tcase_add_loop_test(tc, a_single_gpu_is_replayed_exactly, 0, 4);
