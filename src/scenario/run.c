@@ -18,13 +18,16 @@ typedef struct {
     int64_t parent;             /* -1 = none */
     const uint32_t *iterations; /* alone: as many as in the shared run */
     char *phase;
+    Recorder *recorder; /* of the run under way */
 } Task;
 
 static gboolean
 watch(void *owner, SimTime now, uint64_t events, double done)
 {
     Task *task = owner;
-    return task->options->watch(task->options->watch_owner, task->phase, now, events, done);
+    recorder_tick(task->recorder);
+    return task->options->watch == NULL ||
+           task->options->watch(task->options->watch_owner, task->phase, now, events, done);
 }
 
 static ResultsLevel
@@ -88,17 +91,15 @@ simulation_setup(Task *task, const JobSetup *jobs, const ClusterObserver *observ
                              .collectives_alone = scenario->record >= RECORD_COLLECTIVES,
                              .faults = task->setup->faults,
                              .n_faults = task->setup->n_faults,
-                             .observer = *observer};
+                             .observer = *observer,
+                             .watch = watch,
+                             .watch_owner = task};
     setup.network.seed = scenario->seed;
     setup.network.bucket_ps = scenario->bucket_ps;
     setup.network.books = TRUE;
     setup.network.collisions = scenario->collisions && scenario->record >= RECORD_COLLECTIVES;
     setup.network.payload_fraction = scenario->payload_fraction;
     setup.network.loggops = scenario->loggops;
-    if (task->options->watch != NULL) {
-        setup.watch = watch;
-        setup.watch_owner = task;
-    }
     return setup;
 }
 
@@ -141,7 +142,7 @@ perform(Task *task, SimulationResult *result, int64_t *run_id, GError **error)
 {
     gint64 began = g_get_monotonic_time();
     const Scenario *scenario = task->setup->scenario;
-    Recorder *recorder = begin_recording(task, error);
+    Recorder *recorder = task->recorder = begin_recording(task, error);
     if (recorder == NULL)
         return FALSE;
     if (run_id != NULL)
