@@ -88,7 +88,8 @@ level_alone(const MaxMin *solver, const Flow *flow)
     return level;
 }
 
-/* Could the flows that came, or the capacity that went, fill this link? */
+/* Could the flows that came, or the capacity that went, fill this link? (frozen_level holds level_alone of those that
+ * came, so that a flow over thousands of links is looked through once, not once a link.) */
 static gboolean
 may_fill(const MaxMin *solver, const LinkState *link)
 {
@@ -96,7 +97,8 @@ may_fill(const MaxMin *solver, const LinkState *link)
     for (uint32_t i = 0; i < link->n; i++) {
         const Flow *flow = &solver->flows[link->flows[i].flow];
         if (flow->flags & FLOW_NEW)
-            load += solver->uses[link->flows[i].use].coefficient * flow->weight * level_alone(solver, flow);
+            load +=
+                solver->uses[link->flows[i].use].coefficient * flow->weight * solver->frozen_level[link->flows[i].flow];
     }
     return load > link->capacity * (1 - 2 * FULL_SLACK);
 }
@@ -133,6 +135,10 @@ open_changed(Solve *solve)
 {
     MaxMin *solver = solve->solver;
     solve->restart = INFINITY;
+    for (uint32_t i = 0; i < solver->new_flows.n; i++) {
+        uint32_t f = solver->new_flows.items[i];
+        solver->frozen_level[f] = level_alone(solver, &solver->flows[f]);
+    }
     for (uint32_t i = 0; i < solver->dirty.n; i++) {
         uint32_t l = solver->dirty.items[i];
         LinkState *link = &solver->links[l];
