@@ -29,5 +29,5 @@ check_PROGRAMS += tests/test-collective-closed-forms
 tests_test_collective_closed_forms_LDADD = $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/collective
 bench_collective_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
-TESTS_SH += tests/test-collective.sh
+TESTS_SH += tests/test-collective-command.sh
 dist_man_MANS += doc/trainshed-collective.1
