@@ -9,6 +9,7 @@
 #include <string.h>
 
 /* The table: one line a format. */
+/* clang-format off */
 static const TraceFormat *const formats[] = {
     &trace_chakra,
     &trace_chakra_json,
@@ -16,6 +17,7 @@ static const TraceFormat *const formats[] = {
     &trace_program,
     NULL,
 };
+/* clang-format on */
 
 const TraceFormat *const *
 trace_formats(void)
