@@ -1,5 +1,5 @@
 #!/bin/sh
-# test-collective.sh - 'trainshed collective' as its user runs it: times worked out by hand, messages, exit status
+# test-collective-command.sh - 'trainshed collective' as its user runs it: times worked out by hand, messages, exit status
 n=0
 dumbbell=$SRCDIR/topologies/dumbbell.graphml
 servers=$SRCDIR/topologies/two-buildings.yaml

@@ -3,6 +3,7 @@
  * b is bit, B is byte; k M G T P are powers of 1000, Ki Mi Gi Ti powers of 1024.
  * Rates: Gb/s, Gbps, Gbit/s, GB/s, GiB/s, B/s ...; times: ps ns us ms s min h d; lengths: m km;
  * compute: FLOP/s with prefixes (FLOPS is accepted); sizes: B kB KiB MB MiB ... (also bits: b).
+ * Sizes are whole bytes and times whole picoseconds: a remainder is refused, not rounded.
  * A blank between number and unit is optional. Numbers are decimal, with optional exponent;
  * negative, NaN, infinite and overflowing values are refused. Every parser gives TRUE, or FALSE with an
  * error of the form: rate "400" has no unit; write for example "400 Gb/s". */

@@ -140,12 +140,6 @@ resolve_measure(Scenario *scenario)
             scenario->measure = MEASURE_OWN;
 }
 
-char *
-scenario_folder(const char *path)
-{
-    return g_path_get_dirname(path);
-}
-
 Scenario *
 scenario_read(const char *path, const char *const *sets, GError **error)
 {
@@ -156,7 +150,7 @@ scenario_read(const char *path, const char *const *sets, GError **error)
     for (size_t i = 0; sets != NULL && sets[i] != NULL; i++)
         if (!yaml_tree_set(tree, sets[i], error))
             return NULL;
-    g_autofree char *folder = scenario_folder(path);
+    g_autofree char *folder = g_path_get_dirname(path);
     Reading reading = {tree, folder};
     if (!fields_read(&reading, tree->root, scenario_fields, scenario, error))
         return NULL;

@@ -135,7 +135,7 @@ scenario_fabric_file(const char *path, const char *const *sets, GError **error)
         return NULL;
     }
     /* Only what make() reads of a scenario. */
-    g_autofree char *folder = scenario_folder(path);
+    g_autofree char *folder = g_path_get_dirname(path);
     Reading reading = {tree, folder};
     Scenario part = {.tree = tree};
     Fabric *fabric = scenario_read_fabric(&reading, node, &part, error) ? make(&part, error) : NULL;

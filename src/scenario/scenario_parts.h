@@ -30,6 +30,3 @@ gboolean scenario_read_faults(const Reading *reading, const YamlNode *node, Scen
 
 void job_spec_clear(JobSpec *job);
 void fault_spec_clear(FaultSpec *fault);
-
-/* The folder of path, that its file names are relative to. The caller frees it. */
-char *scenario_folder(const char *path);
