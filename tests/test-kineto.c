@@ -563,6 +563,28 @@ START_TEST(two_ranks_by_hand)
 }
 END_TEST
 
+/* Rank 1's machine has a clock 5 s ahead: its all-reduce seems to end 5 s later, so its clock is set by that. */
+START_TEST(clocks_of_two_machines_are_aligned)
+{
+    g_auto(GStrv) pieces = g_strsplit(hand_1, "{\"traceEvents\"", 2);
+    g_autofree char *ahead = g_strconcat("{\"baseTimeNanoseconds\":5000000000,\"traceEvents\"", pieces[1], NULL);
+    g_autofree char *path_0 = temporary(hand_0), *path_1 = temporary(ahead);
+    char *list[] = {path_0, path_1, NULL};
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Workload) workload = read_files(list, 2, NULL, &error);
+    g_remove(path_0);
+    g_remove(path_1);
+    ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
+    ck_assert_int_eq(workload->start_ps[0], 0);
+    ck_assert_int_eq(workload->start_ps[1], 0);
+    ck_assert_str_eq(g_ptr_array_index(workload->notes, workload->notes->len - 1),
+                     "the clocks of 1 ranks are up to 5000000 us from rank 0's: aligned by the ends of collectives");
+    g_autoptr(Replay) replay = replay_new(workload, 1, workload->start_ps);
+    ck_assert_int_eq(end_of(replay, 1, "allreduce"), 70); /* 80, from the first event at 10 */
+    ck_assert_int_eq(end_of(replay, 0, "c"), 94);
+}
+END_TEST
+
 START_TEST(notes_count_what_was_inferred)
 {
     NEED_DLRM(workload);
@@ -645,6 +667,7 @@ main(void)
     tcase_add_loop_test(tc, ten_iterations_settle, 0, 3);
     tcase_add_test(tc, rank_3_has_the_slowest_host);
     tcase_add_test(tc, two_ranks_by_hand);
+    tcase_add_test(tc, clocks_of_two_machines_are_aligned);
     tcase_add_test(tc, notes_count_what_was_inferred);
     tcase_add_loop_test(tc, a_single_gpu_is_replayed_exactly, 0, 4);
     tcase_add_test(tc, files_with_arguments_need_no_second_file);

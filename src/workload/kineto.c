@@ -166,50 +166,44 @@ check_ranks(GPtrArray *ranks, GError **error)
                        first->file->path, world, ranks->len, missing);
 }
 
-/* Offsets between the files' clocks, and the start of each rank. */
-static gboolean
-set_clocks(const GPtrArray *ranks, Workload *workload, GError **error)
+/* Times of all files in that of the first, as they say themselves. */
+static void
+set_offsets(const GPtrArray *ranks)
 {
     const KinetoFile *first = ((KinetoRank *)g_ptr_array_index(ranks, 0))->file;
-    int64_t origin = INT64_MAX, latest = INT64_MIN;
     for (guint i = 0; i < ranks->len; i++) {
         KinetoRank *rank = g_ptr_array_index(ranks, i);
         rank->offset_ns = rank->file->base_ns - first->base_ns; /* both from 0: no overflow */
-        origin = MIN(origin, rank->file->base_ns + rank->file->first_ns);
-        latest = MAX(latest, rank->file->base_ns + rank->file->last_ns);
     }
-    if (latest - origin > SIM_TIME_MAX / PS_PER_NS / 4)
-        return error_input(error,
-                           "%s and the other ranks: recorded over %" PRId64 " s, more than fits; are they of one run?",
-                           first->path, (latest - origin) / 1000000000);
+}
+
+/* When each rank starts. */
+static gboolean
+set_starts(const GPtrArray *ranks, Workload *workload, GError **error)
+{
+    int64_t origin = INT64_MAX, latest = INT64_MIN;
+    for (guint i = 0; i < ranks->len; i++) {
+        const KinetoRank *rank = g_ptr_array_index(ranks, i);
+        origin = MIN(origin, rank->file->first_ns + rank->offset_ns);
+        latest = MAX(latest, rank->file->last_ns + rank->offset_ns);
+    }
+    if ((uint64_t)latest - (uint64_t)origin > SIM_TIME_MAX / PS_PER_NS / 4)
+        return error_input(error, "%s and the other ranks: recorded over %.3g s, more than fits; are they of one run?",
+                           ((KinetoRank *)g_ptr_array_index(ranks, 0))->file->path,
+                           ((double)latest - (double)origin) / 1e9);
     workload->start_ps = g_new(SimTime, ranks->len);
     for (guint i = 0; i < ranks->len; i++) {
         const KinetoRank *rank = g_ptr_array_index(ranks, i);
-        workload->start_ps[i] = (rank->file->base_ns + rank->file->first_ns - origin) * PS_PER_NS;
+        workload->start_ps[i] = (rank->file->first_ns + rank->offset_ns - origin) * PS_PER_NS;
     }
     return TRUE;
-}
-
-/* The end of one collective differs by microseconds between GPUs of one clock. */
-static int64_t
-worst_end_spread(const GPtrArray *ranks)
-{
-    int64_t worst = 0;
-    for (guint r = 0; r < ranks->len; r++) {
-        const KinetoRank *rank = g_ptr_array_index(ranks, r);
-        for (guint i = 0; i < rank->comms->len; i++) {
-            const KinetoComm *comm = kineto_comm(rank, i);
-            int64_t off = kineto_device(rank, comm->device)->event->end_ns - comm->end_ns;
-            worst = MAX(worst, ABS(off));
-        }
-    }
-    return worst;
 }
 
 static void
 add_notes(const GPtrArray *ranks, Workload *workload)
 {
-    uint64_t n_devices = 0, n_unlaunched = 0, n_fixed = 0, n_dropped = 0, n_inferred = 0, n_unknown = 0;
+    uint64_t n_devices = 0, n_unlaunched = 0, n_fixed = 0, n_dropped = 0, n_inferred = 0, n_unknown = 0, furthest = 0;
+    uint32_t n_shifted = 0;
     for (guint r = 0; r < ranks->len; r++) {
         const KinetoRank *rank = g_ptr_array_index(ranks, r);
         n_devices += rank->devices->len;
@@ -218,6 +212,8 @@ add_notes(const GPtrArray *ranks, Workload *workload)
         n_dropped += rank->n_dropped;
         n_inferred += rank->n_inferred;
         n_unknown += rank->n_unknown_syncs;
+        n_shifted += rank->shift_ns != 0;
+        furthest = MAX(furthest, (uint64_t)ABS(rank->shift_ns));
     }
     if (n_inferred > 0)
         workload_note(workload,
@@ -241,12 +237,11 @@ add_notes(const GPtrArray *ranks, Workload *workload)
                       "%" PRIu64 " blocking calls wait for work that the record does not name: they keep their "
                       "recorded time",
                       n_unknown);
-    int64_t spread = worst_end_spread(ranks);
-    if (spread > 1000000)
+    if (n_shifted > 0)
         workload_note(workload,
-                      "recorded ends of collectives lie up to %" PRId64 " us from the common end: the ranks' clocks "
-                      "differ, and so do the recorded offsets",
-                      spread / 1000);
+                      "the clocks of %u ranks are up to %" PRIu64
+                      " us from rank 0's: aligned by the ends of collectives",
+                      n_shifted, furthest / 1000);
 }
 
 static Workload *
@@ -256,9 +251,9 @@ read_workload(const TraceSource *source, GError **error)
     if (!read_ranks(source, ranks, error) || !check_ranks(ranks, error))
         return NULL;
     g_autoptr(Workload) workload = workload_new(ranks->len);
-    if (!set_clocks(ranks, workload, error))
-        return NULL;
-    if (!join_ranks(source, ranks, error) || !kineto_match(ranks, workload, error))
+    set_offsets(ranks);
+    if (!join_ranks(source, ranks, error) || !kineto_match(ranks, workload, error) ||
+        !set_starts(ranks, workload, error))
         return NULL;
     for (guint i = 0; i < ranks->len; i++) {
         KinetoRank *rank = g_ptr_array_index(ranks, i);

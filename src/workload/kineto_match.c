@@ -181,8 +181,9 @@ match_one(const GPtrArray *ranks, const Set *set, uint32_t k, GError **error)
     return check_splits(ranks, set, k, error);
 }
 
+/* Each member has as many. */
 static gboolean
-match_set(const GPtrArray *ranks, const Set *set, GError **error)
+check_counts(const GPtrArray *ranks, const Set *set, GError **error)
 {
     uint32_t n = set->comms[0]->len;
     for (uint32_t m = 1; m < set->members->len; m++) {
@@ -194,7 +195,13 @@ match_set(const GPtrArray *ranks, const Set *set, GError **error)
                 "run, or not of the same steps",
                 set->name, first->file->path, first->rank, n, other->file->path, other->rank, set->comms[m]->len);
     }
-    for (uint32_t k = 0; k < n; k++) {
+    return TRUE;
+}
+
+static gboolean
+match_set(const GPtrArray *ranks, const Set *set, GError **error)
+{
+    for (uint32_t k = 0; k < set->comms[0]->len; k++) {
         if (!match_one(ranks, set, k, error))
             return FALSE;
     }
@@ -230,6 +237,71 @@ match_messages(const GPtrArray *ranks)
     }
 }
 
+/* Clocks of one machine agree within microseconds; beyond this they are two. */
+enum { CLOCK_TOLERANCE_NS = 1000000 };
+
+static gint
+by_value(gconstpointer a, gconstpointer b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* By how much the clock of member m is behind that of member reference: the median over their collectives' ends. */
+static int64_t
+clock_shift(const GPtrArray *ranks, const Set *set, uint32_t reference, uint32_t m)
+{
+    g_autoptr(GArray) shifts = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (uint32_t k = 0; k < set->comms[m]->len; k++) {
+        const KinetoRank *a = rank_of(ranks, set, reference), *b = rank_of(ranks, set, m);
+        const KinetoComm *x = comm_of(ranks, set, reference, k), *y = comm_of(ranks, set, m, k);
+        int64_t shift = start_of(a, x) + duration_of(a, x) - start_of(b, y) - duration_of(b, y);
+        g_array_append_val(shifts, shift);
+    }
+    g_array_sort(shifts, by_value);
+    return g_array_index(shifts, int64_t, shifts->len / 2);
+}
+
+/* Members of a set whose clocks are not known yet are set by one that is. */
+static gboolean
+align_set(const GPtrArray *ranks, const Set *set, gboolean *known)
+{
+    uint32_t reference = 0;
+    gboolean any = FALSE;
+    while (reference < set->members->len && !known[rank_of(ranks, set, reference)->rank])
+        reference++;
+    for (uint32_t m = 0; reference < set->members->len && m < set->members->len; m++) {
+        KinetoRank *rank = rank_of(ranks, set, m);
+        if (known[rank->rank])
+            continue;
+        int64_t shift = clock_shift(ranks, set, reference, m);
+        if (ABS(shift) > CLOCK_TOLERANCE_NS) {
+            rank->offset_ns += shift;
+            rank->shift_ns = shift;
+        }
+        known[rank->rank] = any = TRUE;
+    }
+    return any;
+}
+
+/* Ranks of different machines have different clocks, but a collective ends for all at once: clocks follow that of the
+ * first rank, from group to group. */
+static void
+align_clocks(const GPtrArray *ranks, const GPtrArray *sets)
+{
+    g_autofree gboolean *known = g_new0(gboolean, ranks->len);
+    for (guint r = 0; r < ranks->len; r++) {
+        if (known[r])
+            continue;
+        known[r] = TRUE; /* rank 0, and whoever shares no group with those before */
+        for (gboolean more = TRUE; more;) {
+            more = FALSE;
+            for (guint i = 0; i < sets->len; i++)
+                more = align_set(ranks, g_ptr_array_index(sets, i), known) || more;
+        }
+    }
+}
+
 gboolean
 kineto_match(GPtrArray *ranks, Workload *workload, GError **error)
 {
@@ -247,6 +319,11 @@ kineto_match(GPtrArray *ranks, Workload *workload, GError **error)
             g_array_append_val(set->comms[member_of(set->members, rank->rank)], i);
         }
     }
+    for (guint i = 0; i < sets->len; i++) {
+        if (!check_counts(ranks, g_ptr_array_index(sets, i), error))
+            return FALSE;
+    }
+    align_clocks(ranks, sets);
     for (guint i = 0; i < sets->len; i++) {
         if (!match_set(ranks, g_ptr_array_index(sets, i), error))
             return FALSE;

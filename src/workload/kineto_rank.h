@@ -61,6 +61,7 @@ typedef struct {
     GArray *waits;     /* of KinetoWait, by time */
     int64_t offset_ns; /* this file's base in the time of the first file: absolute = base of the first + offset +
                           relative */
+    int64_t shift_ns;  /* of that, what kineto_match added: this rank's clock is not the first rank's */
     /* For the notes: */
     uint32_t n_unlaunched, n_fixed, n_dropped, n_inferred, n_unknown_syncs;
 } KinetoRank;
