@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/input.h"
 #include "fabric/graphml_columns.h"
+#include "fabric/graphml_keys.h"
 
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
@@ -17,16 +18,6 @@
 static const double PS_PER_KM = 5e6; /* of fibre, one way: DEFINITIONS 1 */
 
 typedef enum { IN_FILE, IN_GRAPHML, IN_KEY, IN_DEFAULT, IN_GRAPH, IN_NODE, IN_EDGE, IN_DATA } Place;
-
-/* A <key>: a column in each scope it is declared for, or none, and then it is ignored. */
-typedef struct {
-    char *id, *name;
-    const Column *columns[SCOPES];
-    gboolean serves[SCOPES];
-    char *standard;            /* <default>; NULL = none */
-    uint64_t given_by[SCOPES]; /* the last graph, node, edge that gave it: a number of Reader.element */
-    uint64_t ignored;          /* times it was given and had no column */
-} Key;
 
 /* An <edge> waiting until all nodes are known. Texts lie in the reader's chunk. */
 typedef struct {
@@ -42,8 +33,7 @@ typedef struct {
     GError *error; /* the first; whoever sets it stops the parser */
     Fabric *fabric;
     GStringChunk *texts;
-    GArray *keys;         /* of Key */
-    GHashTable *key_ids;  /* id -> number in keys + 1 */
+    GraphmlKeys *keys;
     GHashTable *node_ids; /* id -> node + 1 */
     GHashTable *edge_ids; /* a set */
     GArray *node_lines;   /* of size_t, by node */
@@ -58,8 +48,8 @@ typedef struct {
     Node node;
     Edge edge;
     GraphAttributes graph;
-    uint32_t key; /* of the <data> or <key> at hand */
-    Scope scope;  /* of the <data> at hand */
+    GraphmlKey *key; /* of the <data> or <key> at hand */
+    Scope scope;     /* of the <data> at hand */
     GString *text;
     gboolean has_elements;                 /* the <data> at hand */
     uint64_t from_length, without_latency; /* edges */
@@ -117,70 +107,15 @@ element_text(const Reader *reader, Scope scope)
     return g_strdup_printf("edge \"%s\" to \"%s\"", reader->edge.source, reader->edge.target);
 }
 
-static gboolean
-is_attr_type(const char *type)
-{
-    static const char *const types[] = {"boolean", "int", "long", "float", "double", "string", NULL};
-    return g_strv_contains(types, type);
-}
-
-/* Which scopes `for` names; FALSE where it is no such word. */
-static gboolean
-set_scopes(Key *key, const char *purpose)
-{
-    for (Scope scope = 0; scope < SCOPES; scope++)
-        key->serves[scope] = strcmp(purpose, "all") == 0 || strcmp(purpose, graphml_scope_name(scope)) == 0;
-    static const char *const others[] = {"all",  "graph",     "node",     "edge", "graphml",
-                                         "port", "hyperedge", "endpoint", NULL};
-    return g_strv_contains(others, purpose);
-}
-
-/* The id of an earlier key for the same column, or NULL. */
-static const char *
-key_of(const Reader *reader, Scope scope, const Column *column)
-{
-    for (guint i = 0; i < reader->keys->len && column != NULL; i++)
-        if (g_array_index(reader->keys, Key, i).columns[scope] == column)
-            return g_array_index(reader->keys, Key, i).id;
-    return NULL;
-}
-
-static void
-set_columns(Reader *reader, Key *key, const char *id, const char *name, const char *type)
-{
-    for (Scope scope = 0; scope < SCOPES; scope++) {
-        const Column *column = key->serves[scope] ? graphml_column(scope, name) : NULL;
-        const char *other = key_of(reader, scope, column);
-        if (other != NULL)
-            fail(reader, "key \"%s\": %s of a %s has the key \"%s\" already", id, name, graphml_scope_name(scope),
-                 other);
-        if (column != NULL && !column_takes(column, type))
-            fail(reader, "key \"%s\": attr.type of %s is \"%s\", expected %s", id, name, type,
-                 column_type_name(column));
-        key->columns[scope] = column;
-    }
-}
-
 static void
 start_key(Reader *reader, Attributes attributes)
 {
-    const char *id = value_of(reader, attributes, "id"), *purpose = value_of(reader, attributes, "for"),
-               *name = value_of(reader, attributes, "attr.name"), *type = value_of(reader, attributes, "attr.type");
-    if (id == NULL)
-        return fail(reader, "a key has no id");
-    if (g_hash_table_contains(reader->key_ids, id))
-        return fail(reader, "key \"%s\" is declared twice", id);
-    Key key = {.name = g_strdup(name != NULL ? name : id)};
-    if (!set_scopes(&key, purpose != NULL ? purpose : "all"))
-        fail(reader, "key \"%s\": for is \"%s\", expected all, graph, node or edge", id, purpose);
-    if (type != NULL && !is_attr_type(type))
-        fail(reader, "key \"%s\": attr.type is \"%s\", expected boolean, int, long, float, double or string", id, type);
-    if (name != NULL)
-        set_columns(reader, &key, id, name, type != NULL ? type : "string");
-    key.id = g_strdup(id);
-    reader->key = reader->keys->len;
-    g_array_append_val(reader->keys, key);
-    g_hash_table_insert(reader->key_ids, key.id, GUINT_TO_POINTER(reader->key + 1));
+    g_autofree char *fault = NULL;
+    reader->key = graphml_keys_declare(reader->keys, value_of(reader, attributes, "id"),
+                                       value_of(reader, attributes, "for"), value_of(reader, attributes, "attr.name"),
+                                       value_of(reader, attributes, "attr.type"), &fault);
+    if (fault != NULL)
+        fail(reader, "%s", fault);
     reader->place = IN_KEY;
 }
 
@@ -244,11 +179,10 @@ start_data(Reader *reader, Attributes attributes)
     g_autofree char *what = element_text(reader, scope);
     if (id == NULL)
         return fail(reader, "%s: a data element has no key", what);
-    gpointer known = g_hash_table_lookup(reader->key_ids, id);
-    if (known == NULL)
+    GraphmlKey *key = graphml_keys_find(reader->keys, id);
+    if (key == NULL)
         return fail(reader, "%s: key \"%s\" is not declared", what, id);
-    reader->key = GPOINTER_TO_UINT(known) - 1;
-    Key *key = &g_array_index(reader->keys, Key, reader->key);
+    reader->key = key;
     if (!key->serves[scope])
         return fail(reader, "%s: key \"%s\" (%s) is not declared for a %s", what, id, key->name,
                     graphml_scope_name(scope));
@@ -305,7 +239,7 @@ start(Reader *reader, const char *name, Attributes attributes)
 
 /* Sets the member the key stands for in the element at hand. */
 static void
-take_value(Reader *reader, const Key *key, Scope scope, const char *text)
+take_value(Reader *reader, const GraphmlKey *key, Scope scope, const char *text)
 {
     void *rows[SCOPES] = {&reader->graph, &reader->node, &reader->edge.link};
     const Column *column = key->columns[scope];
@@ -320,7 +254,7 @@ take_value(Reader *reader, const Key *key, Scope scope, const char *text)
 static void
 end_data(Reader *reader)
 {
-    const Key *key = &g_array_index(reader->keys, Key, reader->key);
+    const GraphmlKey *key = reader->key;
     if (reader->has_elements && key->columns[reader->scope] != NULL) {
         g_autofree char *what = element_text(reader, reader->scope);
         fail(reader, "%s: %s holds an element, expected text", what, key->name);
@@ -336,8 +270,8 @@ complete(Reader *reader, Scope scope)
     uint32_t n;
     const Column *columns = graphml_columns(scope, &n);
     uint32_t given = 0; /* bits by column */
-    for (guint i = 0; i < reader->keys->len; i++) {
-        const Key *key = &g_array_index(reader->keys, Key, i);
+    for (uint32_t i = 0; i < graphml_keys_n(reader->keys); i++) {
+        const GraphmlKey *key = graphml_keys_at(reader->keys, i);
         if (key->columns[scope] == NULL)
             continue;
         gboolean named = key->given_by[scope] == reader->element[scope];
@@ -411,13 +345,11 @@ end(Reader *reader)
         complete(reader, SCOPE_GRAPH);
         reader->place = IN_GRAPHML;
         break;
-    case IN_DEFAULT: {
-        Key *key = &g_array_index(reader->keys, Key, reader->key);
-        g_free(key->standard);
-        key->standard = g_strdup(reader->text->str);
+    case IN_DEFAULT:
+        g_free(reader->key->standard);
+        reader->key->standard = g_strdup(reader->text->str);
         reader->place = IN_KEY;
         break;
-    }
     default:
         reader->place = IN_GRAPHML;
         break;
@@ -499,8 +431,7 @@ reader_init(Reader *reader, const char *path)
     *reader = (Reader){.path = path, .graph = {.name = ""}};
     reader->fabric = fabric_new();
     reader->texts = g_string_chunk_new(65536);
-    reader->keys = g_array_new(FALSE, FALSE, sizeof(Key));
-    reader->key_ids = g_hash_table_new(g_str_hash, g_str_equal);
+    reader->keys = graphml_keys_new();
     reader->node_ids = g_hash_table_new(g_str_hash, g_str_equal);
     reader->edge_ids = g_hash_table_new(g_str_hash, g_str_equal);
     reader->node_lines = g_array_new(FALSE, FALSE, sizeof(size_t));
@@ -511,17 +442,10 @@ reader_init(Reader *reader, const char *path)
 static void
 reader_clear(Reader *reader)
 {
-    for (guint i = 0; i < reader->keys->len; i++) {
-        Key *key = &g_array_index(reader->keys, Key, i);
-        g_free(key->id);
-        g_free(key->name);
-        g_free(key->standard);
-    }
     fabric_free(reader->fabric);
-    g_hash_table_unref(reader->key_ids);
     g_hash_table_unref(reader->node_ids);
     g_hash_table_unref(reader->edge_ids);
-    g_array_unref(reader->keys);
+    graphml_keys_free(reader->keys);
     g_array_unref(reader->node_lines);
     g_array_unref(reader->edges);
     g_string_chunk_free(reader->texts);
@@ -588,8 +512,8 @@ static char *
 notes_of(const Reader *reader)
 {
     GString *notes = g_string_new(NULL);
-    for (guint i = 0; i < reader->keys->len; i++) {
-        const Key *key = &g_array_index(reader->keys, Key, i);
+    for (uint32_t i = 0; i < graphml_keys_n(reader->keys); i++) {
+        const GraphmlKey *key = graphml_keys_at(reader->keys, i);
         if (key->ignored > 0)
             g_string_append_printf(notes, "%s: attribute \"%s\" is ignored (given %" G_GUINT64_FORMAT " times)\n",
                                    reader->path, key->name, key->ignored);

@@ -9,6 +9,7 @@ libtrainshed_a_SOURCES += src/fabric/generate_zone.c src/fabric/generate_zone.h
 libtrainshed_a_SOURCES += src/fabric/graph_check.c src/fabric/graph_check.h
 libtrainshed_a_SOURCES += src/fabric/graphml.c src/fabric/graphml.h
 libtrainshed_a_SOURCES += src/fabric/graphml_columns.c src/fabric/graphml_columns.h
+libtrainshed_a_SOURCES += src/fabric/graphml_keys.c src/fabric/graphml_keys.h
 libtrainshed_a_SOURCES += src/fabric/graphml_write.c
 libtrainshed_a_SOURCES += src/fabric/nic_lists.c src/fabric/nic_lists.h
 libtrainshed_a_SOURCES += src/fabric/places.c src/fabric/places.h
