@@ -86,7 +86,8 @@ compact(const GArray *edges, After after, uint32_t n)
     ScheduleEdges list = {.first = g_new0(uint32_t, n + 1)};
     for (guint i = 0; i < edges->len; i++) {
         const Edge *edge = &g_array_index(edges, Edge, i);
-        list.first[edge->before + 1] += edge->after == after;
+        if (edge->after == after)
+            list.first[edge->before + 1]++;
     }
     for (uint32_t i = 0; i < n; i++)
         list.first[i + 1] += list.first[i];
