@@ -559,12 +559,12 @@ route_leg_fan(const RouteLeg *leg, uint32_t node)
 
     const Attachment *attachment = ready(table, leg->attachment);
     uint32_t first = table->domains[attachment->domain].first;
-    if (attachment->distance[transit - first] == 0)
-        return fan_in(leg, node);
     const uint64_t *mask = attachment->mask + table->first_word[transit] - table->first_word[first];
     uint32_t n = 0;
     for (uint32_t i = table->first_word[transit]; i < table->first_word[transit + 1]; i++)
         n += (uint32_t)__builtin_popcountll(mask[i - table->first_word[transit]]);
+    if (n == 0) /* next to the end, or on no way to it: the distance, another line of the cache, need not be asked */
+        return fan_in(leg, node);
     return (RouteFan){n, table->out + table->first_out[transit], mask};
 }
 
