@@ -414,6 +414,61 @@ START_TEST(until_runs_on_as_long_as_the_other)
 }
 END_TEST
 
+START_TEST(a_job_without_ops_cannot_run_until_another_ends)
+{
+    g_autoptr(Workload) a = lone(PS_PER_US);
+    g_autoptr(Workload) b = workload_new(1);
+    workload_add_program(b, FALSE);
+    b->program_of_rank[0] = 0;
+    JobSetup jobs[] = {job("a", a, first_two), job("b", b, last_two)};
+    jobs[1].until = 0;
+    Seen seen;
+    g_autoptr(GError) error = NULL;
+    ck_assert(!run("fluid", jobs, 2, &seen, &error));
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT,
+                         "job b: rank 0 has no ops, so running it until job a ends would never end");
+    jobs[1].until = INDEX_NONE; /* a number of iterations is fine, all at once */
+    jobs[1].iterations = 3;
+    ck_assert(run("fluid", jobs, 2, &seen, NULL));
+    ck_assert_uint_eq(seen.n_iterations, 4);
+    ck_assert_int_eq(seen.job_end[1], 0);
+}
+END_TEST
+
+START_TEST(the_run_ends_with_its_last_job)
+{
+    g_autoptr(Workload) a = lone(PS_PER_US);
+    g_autoptr(Fabric) fabric = one_switch();
+    JobSetup jobs[] = {job("a", a, first_two)};
+    FaultSetup late = {.at_ps = PS_PER_S, .link = 0, .rate_Bps = 0};
+    SimulationSetup setup = {.model = "fluid",
+                             .network = network_config_default(),
+                             .fabric = fabric,
+                             .jobs = jobs,
+                             .n_jobs = 1,
+                             .only_job = INDEX_NONE,
+                             .faults = &late,
+                             .n_faults = 1};
+    SimulationResult result;
+    ck_assert(simulation_run(&setup, &result, NULL));
+    ck_assert_int_eq(result.end_ps, PS_PER_US);
+    simulation_result_clear(&result);
+}
+END_TEST
+
+START_TEST(scaled_bytes_have_a_bound)
+{
+    g_autoptr(Workload) workload = uneven_pair();
+    JobSetup jobs[] = {job("a", workload, first_two)};
+    jobs[0].scale_bytes = 1e13;
+    Seen seen;
+    g_autoptr(GError) error = NULL;
+    ck_assert(!run("fluid", jobs, 1, &seen, &error));
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT,
+                         "job a: op \"collective\": 1000000 B times scale_bytes 1e+13 is more than 1 EiB");
+}
+END_TEST
+
 /* Two jobs through one link each way take turns; a job alone is as if the other were not there; jobs that share nothing
  * equal their baseline. */
 START_TEST(a_baseline_is_the_run_without_the_others)
@@ -451,6 +506,9 @@ main(void)
     tcase_add_test(tc, compute_takes_the_longer_of_operations_and_bytes);
     tcase_add_test(tc, the_recorded_model_needs_recorded_times);
     tcase_add_test(tc, until_runs_on_as_long_as_the_other);
+    tcase_add_test(tc, a_job_without_ops_cannot_run_until_another_ends);
+    tcase_add_test(tc, the_run_ends_with_its_last_job);
+    tcase_add_test(tc, scaled_bytes_have_a_bound);
     tcase_add_test(tc, a_baseline_is_the_run_without_the_others);
     suite_add_tcase(suite, tc);
     return support_main(suite);

@@ -107,4 +107,6 @@ job_rank_ended(JobRun *job)
     job->end_ps = engine_now(job->simulation->engine);
     if (observer->job_ended != NULL)
         observer->job_ended(observer->owner, job->index, job->end_ps, job->first_open, "done");
+    if (--job->simulation->jobs_left == 0)
+        engine_stop(job->simulation->engine); /* faults still to come would only lengthen the run */
 }

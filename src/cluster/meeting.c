@@ -145,7 +145,7 @@ fill_matrix(const Meetings *meetings, const Instance *instance, uint32_t seq, Pa
         const Op *op = member_op(meetings, instance, i, seq);
         uint64_t row = 0;
         for (uint32_t j = 0; op != NULL && j < n; j++) {
-            uint64_t even = op->bytes * (j + 1) / n - op->bytes * j / n;
+            uint64_t each = op->bytes / n, even = j + 1 < n ? each : op->bytes - each * (n - 1);
             uint64_t bytes = op->splits == INDEX_NONE ? even : g_array_index(splits, uint64_t, op->splits + j);
             pattern->matrix[(size_t)i * n + j] = job_scaled(meetings->job, bytes);
             row += pattern->matrix[(size_t)i * n + j];

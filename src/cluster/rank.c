@@ -171,27 +171,41 @@ missing_figure(const JobRun *job, uint32_t rank, const Op *op)
     return moved > 0 && !(bandwidth > 0) ? "memory_bandwidth" : NULL;
 }
 
+static gboolean
+check_op(const JobRun *job, const Script *script, uint32_t rank, uint32_t index, GError **error)
+{
+    const Op *op = script_op(script, index);
+    const char *missing = missing_figure(job, rank, op), *name = job->setup->name;
+    if (missing != NULL)
+        return error_input(error,
+                           "job %s: op \"%s\" has no recorded time and its GPU \"%s\" no %s; give it in the job or in "
+                           "fabric.generate.server.gpu",
+                           name, script_op_name(script, index),
+                           fabric_node(job->simulation->setup->fabric, job->setup->nodes[rank])->name, missing);
+    if ((double)op->bytes * job->setup->scale_bytes > 0x1p60)
+        return error_input(error, "job %s: op \"%s\": %" G_GUINT64_FORMAT " B times scale_bytes %g is more than 1 EiB",
+                           name, script_op_name(script, index), op->bytes, job->setup->scale_bytes);
+    return TRUE;
+}
+
+/* A rank of each program stands for all that run it. */
 gboolean
-rank_check_costs(const JobRun *job, GError **error)
+rank_check_ops(const JobRun *job, GError **error)
 {
     const Workload *workload = job->setup->workload;
-    for (uint32_t p = 0; p < workload->programs->len; p++) {
+    g_autofree gboolean *seen = g_new0(gboolean, workload->programs->len + 1);
+    for (uint32_t r = 0; r < workload->n_ranks; r++) {
+        uint32_t p = workload->program_of_rank[r];
         const Script *script = g_ptr_array_index(job->scripts, p);
-        uint32_t rank = 0;
-        while (rank < workload->n_ranks && workload->program_of_rank[rank] != p)
-            rank++;
-        if (rank == workload->n_ranks)
+        if (seen[p])
             continue;
-        for (uint32_t o = 0; o < script_n_ops(script); o++) {
-            const char *missing = missing_figure(job, rank, script_op(script, o));
-            if (missing != NULL)
-                return error_input(
-                    error,
-                    "job %s: op \"%s\" has no recorded time and its GPU \"%s\" no %s; give it in the job "
-                    "or in fabric.generate.server.gpu",
-                    job->setup->name, script_op_name(script, o),
-                    fabric_node(job->simulation->setup->fabric, job->setup->nodes[rank])->name, missing);
-        }
+        seen[p] = TRUE;
+        if (script_n_ops(script) == 0 && job->setup->until != INDEX_NONE)
+            return error_input(error, "job %s: rank %u has no ops, so running it until job %s ends would never end",
+                               job->setup->name, r, job->simulation->setup->jobs[job->setup->until].name);
+        for (uint32_t o = 0; o < script_n_ops(script); o++)
+            if (!check_op(job, script, r, o, error))
+                return FALSE;
     }
     return TRUE;
 }

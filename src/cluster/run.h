@@ -56,7 +56,7 @@ struct Simulation {
     CollectiveRunner *runner;
     JobRun *jobs;
     RankRun *ranks; /* of all jobs */
-    uint32_t n_ranks;
+    uint32_t n_ranks, jobs_left;
     uint32_t kind_job_start, kind_rank_begin, kind_op_end, kind_message_end, kind_meeting_end;
     uint32_t next_coflow;
     GPtrArray *meetings; /* of Meeting *: slots, NULL = free */
@@ -68,8 +68,9 @@ void rank_begin(RankRun *rank);                 /* an iteration */
 void rank_op_ended(RankRun *rank, uint32_t op); /* what may start now starts */
 void rank_account(RankRun *rank, AccountClass class, int change);
 void rank_end_op_now(RankRun *rank, uint32_t op); /* as an event of this instant */
-/* Can every compute op be given a time? Else an INPUT error naming job, op and what is missing. */
-gboolean rank_check_costs(const JobRun *job, GError **error);
+/* Can every op be run: has a compute op a time, do scaled bytes fit, does an iteration that is run until another job
+ * ends have an op at all? Else an INPUT error naming job, op and what is missing. */
+gboolean rank_check_ops(const JobRun *job, GError **error);
 
 /* meeting.c */
 Meetings *meetings_new(JobRun *job);

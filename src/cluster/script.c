@@ -177,10 +177,10 @@ progress_new(const Script *script)
     progress->script = script;
     progress->busy = g_new0(gboolean, script->n_streams + 1);
     if (script->program->dag) {
-        progress->missing = g_new(uint32_t, script->n_ops);
+        progress->missing = g_new(uint32_t, script->n_ops + 1);
         progress->ready = g_new0(Ready, script->n_streams + 1);
     } else {
-        progress->cursor = g_new0(uint32_t, script->n_streams);
+        progress->cursor = g_new0(uint32_t, script->n_streams + 1); /* never NULL */
     }
     progress_begin(progress);
     return progress;

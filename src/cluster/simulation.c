@@ -74,6 +74,7 @@ make_job(Simulation *simulation, JobRun *job, uint32_t first_rank, GError **erro
 {
     const Workload *workload = job->setup->workload;
     job->simulation = simulation;
+    simulation->jobs_left++;
     job->ranks = simulation->ranks + first_rank;
     job->scripts = g_ptr_array_new_with_free_func((GDestroyNotify)script_free);
     job->open = g_array_new(FALSE, FALSE, sizeof(OpenIteration));
@@ -86,7 +87,7 @@ make_job(Simulation *simulation, JobRun *job, uint32_t first_rank, GError **erro
     }
     job->meetings = meetings_new(job);
     job->mailbox = mailbox_new(job);
-    return rank_check_costs(job, error);
+    return rank_check_ops(job, error);
 }
 
 /* Ranks are numbered over all jobs, so that a baseline has the numbers of the shared run. */

@@ -3,6 +3,7 @@
 #include "scenario/run.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "results/recorder.h"
 #include "scenario/setup.h"
 
@@ -97,10 +98,27 @@ simulation_setup(Task *task, const JobSetup *jobs, const ClusterObserver *observ
     setup.network.seed = scenario->seed;
     setup.network.bucket_ps = scenario->bucket_ps;
     setup.network.books = TRUE;
-    setup.network.collisions = scenario->collisions && scenario->record >= RECORD_COLLECTIVES;
+    setup.network.collisions = scenario->collisions;
     setup.network.payload_fraction = scenario->payload_fraction;
     setup.network.loggops = scenario->loggops;
     return setup;
+}
+
+/* Links that changed while the run went on. */
+static void
+tell_faults(const Task *task, const ClusterObserver *observer, SimTime end_ps)
+{
+    for (uint32_t i = 0; i < task->setup->n_faults; i++) {
+        const FaultSetup *fault = &task->setup->faults[i];
+        const Link *link = fabric_link(task->setup->fabric, fault->link);
+        if (fault->at_ps > end_ps)
+            continue;
+        g_autofree char *rate = units_format_rate(fault->rate_Bps);
+        g_autofree char *subject = g_strdup_printf("%s -> %s", fabric_node(task->setup->fabric, link->src)->name,
+                                                   fabric_node(task->setup->fabric, link->dst)->name);
+        g_autofree char *text = g_strdup_printf("link %u: rate set to %s", fault->link, rate);
+        observer->event(observer->owner, fault->at_ps, "fault", subject, text);
+    }
 }
 
 /* What is worth saying but stops nothing, as rows of event. */
@@ -109,6 +127,7 @@ tell_notes(const Task *task, const ClusterObserver *observer, const SimulationRe
 {
     const Scenario *scenario = task->setup->scenario;
     void *owner = observer->owner;
+    tell_faults(task, observer, result->end_ps);
     for (uint32_t j = 0; j < scenario->n_jobs; j++) {
         const GPtrArray *notes = task->setup->workloads[j]->notes;
         if (task->only_job != INDEX_NONE && task->only_job != j)
