@@ -273,7 +273,6 @@ describe(void)
     for (int i = 0; i < COLLECTIVE_KINDS; i++)
         g_string_append_printf(text, " %s", collective_kind_name((CollectiveKind)i));
     g_string_append(text, "\n\nAlgorithms:\n");
-    g_autoptr(Table) table = table_new("|");
     for (const char *const *name = collective_algorithms(); *name != NULL; name++)
         g_string_append_printf(text, "  %-16s  %s\n", *name, collective_algorithm_help(*name));
     return g_string_free(g_steal_pointer(&text), FALSE);

@@ -29,17 +29,26 @@ same(const void *a, const void *b, size_t size)
     return (a == NULL) == (b == NULL) && (a == NULL || memcmp(a, b, size) == 0);
 }
 
+/* Equal parts follow from the rest; those by live rates are part of what is asked. */
+static gboolean
+same_cut(const CachedPlan *a, const CachedPlan *b)
+{
+    if (a->weights == CHANNELS_EQUAL)
+        return TRUE;
+    return a->layout->n_channels == b->layout->n_channels &&
+           same(a->cut, b->cut, (a->layout->n_channels + 1) * sizeof *a->cut);
+}
+
 static gboolean
 plan_equal(gconstpointer x, gconstpointer y)
 {
     const CachedPlan *a = x, *b = y;
-    if (a->hash != b->hash || a->algorithm != b->algorithm || a->kind != b->kind || a->bytes != b->bytes ||
-        a->root != b->root || a->channels != b->channels || a->layout->n != b->layout->n ||
-        a->layout->n_channels != b->layout->n_channels)
+    if (a->hash != b->hash || a->algorithm != b->algorithm || a->kind != b->kind || a->weights != b->weights ||
+        a->bytes != b->bytes || a->n != b->n || a->root != b->root || a->channels != b->channels)
         return FALSE;
-    size_t n = a->layout->n;
+    size_t n = a->n;
     return same(a->nodes, b->nodes, n * sizeof *a->nodes) && same(a->matrix, b->matrix, n * n * sizeof *a->matrix) &&
-           same(a->cut, b->cut, (a->layout->n_channels + 1) * sizeof *a->cut);
+           same_cut(a, b);
 }
 
 void
@@ -122,13 +131,13 @@ channel_rate(PlanCache *cache, const CollectiveSpec *spec, const Layout *layout,
     return least;
 }
 
+/* The layout, and what each channel carries. */
 static gboolean
-cut_channels(PlanCache *cache, const CollectiveSpec *spec, const CollectiveConfig *config, CachedPlan *plan,
-             GError **error)
+lay_out(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **error)
 {
-    const Layout *layout = plan->layout;
+    Layout *layout = plan->layout = layout_new(cache->fabric, spec->nodes, spec->n, plan->channels);
     plan->cut = g_new(uint64_t, layout->n_channels + 1);
-    if (config->channel_weights == CHANNELS_EQUAL || layout->n_servers == 1) {
+    if (plan->weights == CHANNELS_EQUAL || layout->n_servers == 1) {
         layout_cut(layout, spec->bytes, NULL, plan->cut);
         return TRUE;
     }
@@ -137,10 +146,9 @@ cut_channels(PlanCache *cache, const CollectiveSpec *spec, const CollectiveConfi
     for (uint32_t k = 0; k < layout->n_channels; k++)
         total += weight[k] = channel_rate(cache, spec, layout, k);
     if (!(total > 0))
-        return error_input(error, "no NIC of the servers of ranks %u and others has a live way to the next server",
+        return error_input(error, "no NIC of the servers of rank %u and the others has a live way to the next server",
                            spec->ranks[0]);
-    gboolean measurable = isfinite(total);
-    layout_cut(layout, spec->bytes, measurable ? weight : NULL, plan->cut);
+    layout_cut(layout, spec->bytes, isfinite(total) ? weight : NULL, plan->cut);
     return TRUE;
 }
 
@@ -149,7 +157,7 @@ hash_of(const CachedPlan *plan)
 {
     uint64_t hash = hash_combine(hash_combine(plan->kind, plan->bytes), hash_combine(plan->root, plan->channels));
     hash = hash_combine(hash, hash_text(plan->algorithm->name));
-    for (uint32_t i = 0; i < plan->layout->n; i++)
+    for (uint32_t i = 0; i < plan->n; i++)
         hash = hash_combine(hash, plan->nodes[i]);
     return (guint)(hash ^ hash >> 32);
 }
@@ -209,6 +217,26 @@ make(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **er
     return TRUE;
 }
 
+/* What is asked, as a key; nodes and matrix are copied. */
+static CachedPlan *
+key_of(const CollectiveAlgorithm *algorithm, const CollectiveSpec *spec, const CollectiveConfig *config)
+{
+    CachedPlan *key = g_new0(CachedPlan, 1);
+    key->references = 1;
+    key->algorithm = algorithm;
+    key->kind = spec->kind;
+    key->weights = config->channel_weights;
+    key->bytes = spec->bytes;
+    key->n = spec->n;
+    key->root = spec->root;
+    key->channels = config->channels;
+    key->nodes = g_memdup2(spec->nodes, spec->n * sizeof *spec->nodes);
+    if (spec->kind == COLLECTIVE_ALL_TO_ALL && spec->matrix != NULL)
+        key->matrix = g_memdup2(spec->matrix, (size_t)spec->n * spec->n * sizeof *spec->matrix);
+    key->hash = hash_of(key);
+    return key;
+}
+
 CachedPlan *
 plan_cache_take(PlanCache *cache, const CollectiveSpec *spec, const CollectiveConfig *config, GError **error)
 {
@@ -216,19 +244,8 @@ plan_cache_take(PlanCache *cache, const CollectiveSpec *spec, const CollectiveCo
     const CollectiveAlgorithm *algorithm = algorithm_find(config->algorithm[spec->kind], spec, error);
     if (algorithm == NULL)
         return NULL;
-    CachedPlan *plan = g_new0(CachedPlan, 1);
-    plan->references = 1;
-    plan->algorithm = algorithm;
-    plan->kind = spec->kind;
-    plan->bytes = spec->bytes;
-    plan->root = spec->root;
-    plan->channels = config->channels;
-    plan->nodes = g_memdup2(spec->nodes, spec->n * sizeof *spec->nodes);
-    if (spec->kind == COLLECTIVE_ALL_TO_ALL && spec->matrix != NULL)
-        plan->matrix = g_memdup2(spec->matrix, (size_t)spec->n * spec->n * sizeof *spec->matrix);
-    plan->layout = layout_new(cache->fabric, spec->nodes, spec->n, config->channels);
-    plan->hash = hash_of(plan);
-    if (!cut_channels(cache, spec, config, plan, error)) {
+    CachedPlan *plan = key_of(algorithm, spec, config);
+    if (plan->weights != CHANNELS_EQUAL && !lay_out(cache, spec, plan, error)) {
         plan_cache_release(plan);
         return NULL;
     }
@@ -238,7 +255,7 @@ plan_cache_take(PlanCache *cache, const CollectiveSpec *spec, const CollectiveCo
         known->references++;
         return known;
     }
-    if (make(cache, spec, plan, error))
+    if ((plan->layout != NULL || lay_out(cache, spec, plan, error)) && make(cache, spec, plan, error))
         return plan;
     plan_cache_release(plan);
     return NULL;

@@ -12,8 +12,9 @@ typedef struct {
     /* Private to plan_cache.c. */
     const CollectiveAlgorithm *algorithm;
     CollectiveKind kind;
+    ChannelWeights weights;
     uint64_t bytes;
-    uint32_t root, channels;
+    uint32_t n, root, channels;
     uint32_t *nodes;
     uint64_t *matrix;
     guint hash;

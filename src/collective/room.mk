@@ -31,3 +31,5 @@ EXTRA_PROGRAMS += bench/collective
 bench_collective_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
 TESTS_SH += tests/test-collective-command.sh
 dist_man_MANS += doc/trainshed-collective.1
+check_PROGRAMS += tests/test-collective-runner
+tests_test_collective_runner_LDADD = $(TEST_LIBS)
