@@ -3,12 +3,12 @@
 #include "base/error.h"
 #include "workload/trace_format.h"
 
-/* "FILE:LINE:COLUMN: jobs[1].KEY: " before what a lower room said. */
+/* "FILE:LINE:COLUMN: jobs[1]KEY" before what a lower room said. */
 static void
 prefix_job(const Scenario *scenario, uint32_t j, const char *key, GError **error)
 {
     const JobSpec *spec = &scenario->jobs[j];
-    g_prefix_error(error, "%s:%zu:%zu: jobs[%u]%s: ", scenario->tree->file, spec->line, spec->column, j, key);
+    g_prefix_error(error, "%s:%zu:%zu: jobs[%u]%s", scenario->tree->file, spec->line, spec->column, j, key);
 }
 
 static Workload *
@@ -45,14 +45,14 @@ read_workloads(Setup *setup, GError **error)
         const JobSpec *spec = &scenario->jobs[j];
         setup->workloads[j] = read_workload(spec, error);
         if (setup->workloads[j] == NULL) {
-            prefix_job(scenario, j, spec->program ? ".program" : ".trace", error);
+            prefix_job(scenario, j, spec->program ? ".program: " : ".trace: ", error);
             return FALSE;
         }
         uint32_t ranks = setup->workloads[j]->n_ranks;
         if (spec->gpus != 0 && spec->gpus != ranks) {
             error_input(error, "%u asked for, but its %s has %u ranks", spec->gpus, spec->program ? "program" : "trace",
                         ranks);
-            prefix_job(scenario, j, ".gpus", error);
+            prefix_job(scenario, j, ".gpus: ", error);
             return FALSE;
         }
     }
@@ -78,7 +78,7 @@ place(Setup *setup, GError **error)
         setup->nodes[j] = g_new0(uint32_t, MAX(setup->workloads[j]->n_ranks, 1));
         if (!placement_choose(&spec->placement, setup->fabric, setup->workloads[j], spec->name, scenario->seed, taken,
                               setup->nodes[j], error)) {
-            prefix_job(scenario, j, spec->placement.policy == PLACEMENT_GIVEN ? "" : ".gpus", error);
+            prefix_job(scenario, j, spec->placement.policy == PLACEMENT_GIVEN ? "." : ".gpus: ", error);
             return FALSE;
         }
     }
