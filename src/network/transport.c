@@ -9,7 +9,9 @@
 #include <string.h>
 
 /* One line a transport. */
-static const Transport *const transports[] = {&transport_window};
+static const Transport *const transports[] = {
+    &transport_window, &transport_dcqcn, &transport_swift, &transport_timely, &transport_hpcc, &transport_ndp,
+};
 
 /* What every transport has; offsets in RecoveryConfig. The kind itself is read apart. */
 static const TransportParam recovery_params[] = {
@@ -67,15 +69,25 @@ parse_flag(const char *text, gboolean *flag, GError **error)
     return TRUE;
 }
 
+/* A time, rate or size; 0 is refused where low is 1. */
 static gboolean
-parse_rate(const char *text, double *rate_Bps, GError **error)
+parse_quantity(const TransportParam *param, const char *text, void *member, GError **error)
 {
-    double rate;
-    if (!units_parse_rate(text, &rate, error))
+    double rate_Bps = 1;
+    SimTime time_ps = 1;
+    uint64_t bytes = 1;
+    if (param->kind == PARAM_TIME   ? !units_parse_time(text, &time_ps, error)
+        : param->kind == PARAM_RATE ? !units_parse_rate(text, &rate_Bps, error)
+                                    : !units_parse_size(text, &bytes, error))
         return FALSE;
-    if (rate <= 0)
-        return error_input(error, "found %s, expected a rate above 0", text);
-    *rate_Bps = rate;
+    if (param->low > 0 && (rate_Bps <= 0 || time_ps <= 0 || bytes == 0))
+        return error_input(error, "found %s, expected more than 0", text);
+    if (param->kind == PARAM_TIME)
+        *(SimTime *)member = time_ps;
+    else if (param->kind == PARAM_RATE)
+        *(double *)member = rate_Bps;
+    else
+        *(uint64_t *)member = bytes;
     return TRUE;
 }
 
@@ -86,11 +98,9 @@ parse_param(const TransportParam *param, const char *text, void *block, GError *
     double number;
     switch (param->kind) {
     case PARAM_TIME:
-        return units_parse_time(text, member, error);
     case PARAM_RATE:
-        return parse_rate(text, member, error);
     case PARAM_SIZE:
-        return units_parse_size(text, member, error);
+        return parse_quantity(param, text, member, error);
     case PARAM_FLAG:
         return parse_flag(text, member, error);
     case PARAM_COUNT:

@@ -64,6 +64,7 @@ typedef struct {
     uint32_t seq;
     uint32_t bytes;                  /* that arrived */
     gboolean marked, trimmed, again; /* again: sent more than once */
+    gboolean fresh;                  /* whole, and taken for the first time */
 } TransportData;
 
 /* The receiver's end of a flow: what flows that arrive over one last link share. */
@@ -110,7 +111,7 @@ typedef struct {
     TransportParamKind kind;
     const char *value; /* default, as text with its unit */
     size_t offset;     /* in the parameter block */
-    double low, high;  /* of counts and numbers: both included */
+    double low, high;  /* of counts and numbers: both included; of the others: low 1 = 0 is refused */
     const char *help;
 } TransportParam;
 
@@ -140,7 +141,8 @@ typedef struct {
     void (*on_end)(TransportFlow *flow);      /* the sender knows: the flow is gone after this */
 } Transport;
 
-extern const Transport transport_window;
+extern const Transport transport_dcqcn, transport_hpcc, transport_ndp, transport_swift, transport_timely,
+    transport_window;
 
 /* A transport with its parameters read. */
 typedef struct {

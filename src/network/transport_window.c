@@ -13,7 +13,8 @@ typedef struct {
 static const TransportParam params[] = {
     {"window", PARAM_SIZE, "0 B", offsetof(Params, window_B), .help = "bytes in flight; 0 = by bdp"},
     {"bdp", PARAM_NUMBER, "1", offsetof(Params, bdp), 0.01, 1e6, "bandwidth-delay products in flight"},
-    {"rate", PARAM_RATE, "100 Pb/s", offsetof(Params, rate_Bps), .help = "of pacing; by default faster than any link"},
+    {"rate", PARAM_RATE, "100 Pb/s", offsetof(Params, rate_Bps), 1,
+     .help = "of pacing; by default faster than any link"},
     {NULL},
 };
 
