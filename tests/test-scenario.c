@@ -236,7 +236,7 @@ static const struct {
     {"level: collectives", "level: all",
      ":17:17: record.level: found \"all\", expected one of summary, iterations, collectives, flows, packets"},
     {"model: fluid", "model: fluids",
-     ":10:18: network.model: found \"fluids\", expected one of fluid, analytic, recorded; did you mean \"fluid\"?"},
+     ":10:18: network.model: found \"fluids\", expected one of fluid, packet, analytic, recorded; did you mean \"fluid\"?"},
     {"routing: ecmp", "routing: ecnp",
      ":10:34: network.routing: found \"ecnp\", expected one of ecmp, spray, adaptive, dmodk, pinned; did you mean "
      "\"ecmp\"?"},

@@ -26,6 +26,7 @@ struct Engine {
     GArray *settlers; /* of Settler */
     SimTime now;
     uint64_t events, next_watch;
+    size_t abandoned; /* events in the queue that nobody waits for */
     gint64 watched_us;
     gboolean stopped;
     GError *failure;
@@ -103,6 +104,12 @@ engine_schedule_in(Engine *engine, SimTime delay, Event event)
 }
 
 void
+engine_abandon(Engine *engine, int n_events)
+{
+    engine->abandoned += (size_t)n_events;
+}
+
+void
 engine_fail(Engine *engine, GError *error)
 {
     if (engine->failure == NULL)
@@ -163,7 +170,8 @@ engine_run(Engine *engine, GError **error)
 {
     engine->watched_us = g_get_monotonic_time();
     SimTime when;
-    while (engine->failure == NULL && event_queue_peek(engine->queue, &when)) {
+    while (engine->failure == NULL && event_queue_length(engine->queue) > engine->abandoned &&
+           event_queue_peek(engine->queue, &when)) {
         if (engine->stopped && when > engine->now)
             break;
         engine->now = when;

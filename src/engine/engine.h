@@ -29,6 +29,10 @@ void engine_schedule(Engine *engine, Event event);
 /* Schedules event at now + delay (delay >= 0); event.when is ignored. Leaving the range of SimTime fails the run. */
 void engine_schedule_in(Engine *engine, SimTime delay, Event event);
 
+/* So many events that are scheduled no longer matter: a run ends when only such are left. Whoever is handed one calls
+ * this with -1. */
+void engine_abandon(Engine *engine, int n_events);
+
 /* Ends the run after the current event with this error (taken over; only the first counts). */
 void engine_fail(Engine *engine, GError *error);
 /* Ends the run after the current instant, without error. */

@@ -29,8 +29,11 @@ struct NetworkModel {
     const char *name, *help;
     gboolean moves_bytes;
     size_t size; /* of the struct that embeds Network */
+    /* Is its part of the configuration sound? FALSE with an INPUT error. NULL: always. */
+    gboolean (*check)(const NetworkConfig *config, GError **error);
     void (*init)(Network *network);
     void (*destroy)(Network *network); /* what init and the run made; not the struct itself */
+    void (*add_job)(Network *network, uint32_t job, const char *name); /* NULL: names mean nothing */
     /* A new activity, just made, starts now. FALSE with an INPUT error (no route): the caller takes it back. */
     gboolean (*start)(Network *network, uint32_t activity, GError **error);
     void (*set_link)(Network *network, uint32_t link, double rate_Bps);
@@ -38,7 +41,7 @@ struct NetworkModel {
     void (*finish)(Network *network); /* NULL: nothing to close */
 };
 
-extern const NetworkModel network_fluid, network_analytic, network_recorded;
+extern const NetworkModel network_fluid, network_packet, network_analytic, network_recorded;
 
 /* The route request of a transfer: nodes, NICs, and the ECMP key of DEFINITIONS 2. */
 RouteRequest network_request(const Network *network, const Transfer *transfer);

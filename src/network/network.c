@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <math.h>
 
-static const NetworkModel *const models[] = {&network_fluid, &network_analytic, &network_recorded};
-static const char *const model_names[] = {"fluid", "analytic", "recorded", NULL};
+static const NetworkModel *const models[] = {&network_fluid, &network_packet, &network_analytic, &network_recorded};
+static const char *const model_names[] = {"fluid", "packet", "analytic", "recorded", NULL};
 
 /* A link change to come; events name it by its number here. */
 struct NetworkLater {
@@ -28,7 +28,11 @@ find_model(const char *name)
 NetworkConfig
 network_config_default(void)
 {
-    return (NetworkConfig){.bucket_ps = PS_PER_MS, .books = TRUE, .collisions = TRUE, .payload_fraction = 1};
+    return (NetworkConfig){.bucket_ps = PS_PER_MS,
+                           .books = TRUE,
+                           .collisions = TRUE,
+                           .payload_fraction = 1,
+                           .packet = packet_config_default()};
 }
 
 static void
@@ -50,9 +54,12 @@ network_new(const char *model, const NetworkConfig *config, Routes *routes, Engi
         if (nearest != NULL)
             error_input(error, "network model \"%s\" is not known; do you mean \"%s\"?", model, nearest);
         else
-            error_input(error, "network model \"%s\" is not known; known are fluid, analytic and recorded", model);
+            error_input(error, "network model \"%s\" is not known; known are fluid, packet, analytic and recorded",
+                        model);
         return NULL;
     }
+    if (found->check != NULL && !found->check(config, error))
+        return NULL;
     Network *network = g_malloc0(found->size);
     network->model = found;
     network->config = *config;
@@ -89,6 +96,8 @@ network_add_job(Network *network, const char *name)
 {
     network->job_keys = g_renew(uint64_t, network->job_keys, network->n_jobs + 1);
     network->job_keys[network->n_jobs] = hash_combine(network->config.seed, hash_text(name));
+    if (network->model->add_job != NULL)
+        network->model->add_job(network, network->n_jobs, name);
     return network->n_jobs++;
 }
 

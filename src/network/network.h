@@ -9,6 +9,7 @@
 #include "engine/engine.h"
 #include "fabric/route.h"
 #include "network/observer.h"
+#include "network/packet_config.h"
 
 typedef enum { NETWORK_SENT, NETWORK_DELIVERED } NetworkMoment;
 
@@ -51,14 +52,15 @@ typedef struct {
     gboolean collisions;     /* tell collisions from contention (needs a further solve) */
     double payload_fraction; /* payload / (payload + header), 1 = headers not counted */
     LogGops loggops;
+    PacketConfig packet; /* of the packet model */
 } NetworkConfig;
 
 NetworkConfig network_config_default(void);
 
 typedef struct Network Network;
 
-/* The model's name is looked up in the table ("fluid", "analytic", "recorded"); unknown: NULL with an INPUT error
- * naming the nearest. routes and engine are borrowed; observer is copied, NULL = nobody listens. */
+/* The model's name is looked up in the table ("fluid", "packet", "analytic", "recorded"); unknown: NULL with an INPUT
+ * error naming the nearest. routes and engine are borrowed; observer is copied, NULL = nobody listens. */
 Network *network_new(const char *model, const NetworkConfig *config, Routes *routes, Engine *engine,
                      const NetworkObserver *observer, GError **error);
 void network_free(Network *network); /* NULL is fine */
@@ -100,10 +102,17 @@ void network_finish(Network *network);
 /* Transfers not yet delivered, for the message of a run that got stuck. */
 uint32_t network_in_flight(const Network *network);
 
+/* Of the packet model; a packet-hop is one packet leaving one port. */
+typedef struct {
+    uint64_t data_hops, control_hops;
+    uint64_t dropped, trimmed, marked, resent, pauses, timeouts; /* packets, pause frames, timeouts of flows */
+} PacketTotals;
+
 typedef struct {
     uint64_t transfers;
     uint64_t bytes;
     gboolean saturated; /* did any link ever fill? (fluid) */
+    PacketTotals packet;
 } NetworkTotals;
 NetworkTotals network_totals(const Network *network);
 

@@ -30,6 +30,20 @@ typedef struct {
     SimTime end_ps;   /* last byte arrived */
 } TransferRecord;
 
+/* Of one link over a run of packets. Bytes are wire bytes but for resent_B and dropped_B, which are payload. */
+typedef struct {
+    uint64_t data_packets, control_packets; /* that left */
+    uint64_t header_B;                      /* of data packets */
+    uint64_t control_B;                     /* control packets, and what is left of trimmed ones */
+    uint64_t resent_B;                      /* of packets that were sent before */
+    uint64_t dropped, dropped_B;            /* lost here: no room, the link's own loss, or it died */
+    uint64_t trimmed;                       /* lost their payload here */
+    uint64_t marked;                        /* got an ECN mark here */
+    uint64_t pauses;                        /* times this port was paused */
+    SimTime paused_ps;                      /* in any class */
+    uint64_t max_queue_B;                   /* most that waited */
+} PacketLinkCounts;
+
 typedef struct {
     void *owner;
     /* One job's bytes on one link in one bucket that has any; called when the bucket is over. Per (link, job)
@@ -40,4 +54,6 @@ typedef struct {
     void (*loss)(void *owner, const Loss *loss);
     /* A transfer, or each member of a bundle, has arrived. */
     void (*transfer)(void *owner, const TransferRecord *transfer);
+    /* A link over which packets went or were lost; at the end, in link order. */
+    void (*packet_link)(void *owner, uint32_t link, const PacketLinkCounts *counts);
 } NetworkObserver;

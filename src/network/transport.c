@@ -158,6 +158,7 @@ apply_setting(TransportSetup *setup, const TransportSetting *setting, GError **e
     const TransportParam *own = find_param(setup->transport->params, setting->key);
     const TransportParam *shared = find_param(recovery_params, setting->key);
     gboolean read;
+    setup->recovery_given |= strcmp(setting->key, "recovery") == 0;
     if (strcmp(setting->key, "recovery") == 0)
         read = parse_recovery(setting->text, &setup->recovery, error);
     else if (own != NULL)

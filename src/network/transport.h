@@ -149,6 +149,7 @@ typedef struct {
     const Transport *transport;
     void *params; /* owned */
     RecoveryConfig recovery;
+    gboolean recovery_given; /* by a setting: else the packet model takes reorder_tolerant where packets are sprayed */
 } TransportSetup;
 
 /* Defaults, then the settings. FALSE with an INPUT error: name or key not known (the nearest is named), or a text that

@@ -1,0 +1,242 @@
+/* packet.c - packet-hops a second: permutations on a 3-level fat tree, and incast
+ *
+ * 2 MB flows of a connection matrix (argument: the folder of htsim matrices, by default ../shared/data/peers/htsim), 4
+ * KiB MTU, 400 Gb/s, 1 us a hop, one ACK a data packet, per-flow ECMP. One JSON line a case: simulated end, data and
+ * control packet-hops, packet-hops a second of CPU (median of 5 runs), CPU seconds of the run, peak memory of the
+ * process. */
+#include "engine/engine.h"
+#include "fabric/route.h"
+#include "network/network.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { RUNS = 5 };
+
+typedef struct {
+    uint32_t src, dst;
+    uint64_t bytes;
+} Connection;
+
+typedef struct {
+    const char *name, *file;
+    uint32_t k; /* of the fat tree: k^3 / 4 hosts */
+    RoutingPolicy policy;
+    const char *transport;
+    gboolean pfc, ecn;
+} Case;
+
+typedef struct {
+    double cpu_s;
+    SimTime end_ps;
+    NetworkTotals totals;
+    uint64_t events;
+} Outcome;
+
+static double
+cpu_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static uint32_t
+add_node(Fabric *fabric, NodeKind kind, const char *prefix, uint32_t number)
+{
+    g_autofree char *name = g_strdup_printf("%s%u", prefix, number);
+    Node node = node_default();
+    node.kind = kind;
+    node.name = name;
+    return fabric_add_node(fabric, &node, NULL);
+}
+
+static void
+join(Fabric *fabric, uint32_t a, uint32_t b)
+{
+    Link link = link_default();
+    link.src = a;
+    link.dst = b;
+    link.kind = LINK_ETHERNET;
+    link.capacity_Bps = 50e9;
+    link.latency_ps = PS_PER_US;
+    uint32_t added = fabric_add_cable(fabric, &link, NULL);
+    assert(added != INDEX_NONE);
+    (void)added;
+}
+
+/* Al-Fares, Loukissas, Vahdat 2008: k pods of k/2 leaves and k/2 spines, (k/2)^2 cores; hosts are the first nodes. */
+static Fabric *
+fat_tree(uint32_t k)
+{
+    Fabric *fabric = fabric_new();
+    uint32_t half = k / 2, n_hosts = k * half * half;
+    for (uint32_t h = 0; h < n_hosts; h++)
+        add_node(fabric, NODE_HOST, "host", h);
+    uint32_t leaf = n_hosts, spine = leaf + k * half, core = spine + k * half;
+    for (uint32_t i = 0; i < k * half; i++)
+        add_node(fabric, NODE_LEAF, "leaf", i);
+    for (uint32_t i = 0; i < k * half; i++)
+        add_node(fabric, NODE_SPINE, "spine", i);
+    for (uint32_t i = 0; i < half * half; i++)
+        add_node(fabric, NODE_CORE, "core", i);
+    for (uint32_t h = 0; h < n_hosts; h++)
+        join(fabric, h, leaf + h / half);
+    for (uint32_t i = 0; i < k * half; i++)
+        for (uint32_t j = 0; j < half; j++) {
+            join(fabric, leaf + i, spine + i / half * half + j);
+            join(fabric, spine + i, core + i % half * half + j);
+        }
+    gboolean sealed = fabric_seal(fabric, NULL);
+    assert(sealed);
+    (void)sealed;
+    return fabric;
+}
+
+/* The lines "A->B ... size N" of a matrix. */
+static GArray *
+read_matrix(const char *path)
+{
+    g_autofree char *text = NULL;
+    g_autoptr(GError) error = NULL;
+    if (!g_file_get_contents(path, &text, NULL, &error)) {
+        fprintf(stderr, "bench/packet: %s\n", error->message);
+        exit(EXIT_FAILURE);
+    }
+    GArray *rows = g_array_new(FALSE, FALSE, sizeof(Connection));
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    for (char **line = lines; *line != NULL; line++) {
+        Connection row;
+        const char *size = strstr(*line, "size ");
+        if (size == NULL || sscanf(*line, "%u->%u", &row.src, &row.dst) != 2)
+            continue;
+        row.bytes = g_ascii_strtoull(size + 5, NULL, 10);
+        g_array_append_val(rows, row);
+    }
+    return rows;
+}
+
+typedef struct {
+    const Engine *engine;
+    uint32_t delivered;
+    SimTime last_ps;
+} Told;
+
+static void
+tell(void *owner, uint32_t cookie, NetworkMoment moment)
+{
+    Told *told = owner;
+    if (moment != NETWORK_DELIVERED)
+        return;
+    told->delivered++;
+    told->last_ps = engine_now(told->engine);
+}
+
+static Outcome
+run(const Case *bench, const Fabric *fabric, const GArray *rows)
+{
+    NetworkConfig config = network_config_default();
+    config.books = FALSE;
+    config.seed = 1;
+    config.packet.transport = bench->transport;
+    config.packet.pfc = bench->pfc;
+    if (bench->ecn) {
+        config.packet.ecn_kmin_B = 200000;
+        config.packet.ecn_kmax_B = 800000;
+    }
+    g_autoptr(Routes) routes = routes_new(fabric, bench->policy);
+    g_autoptr(Engine) engine = engine_new(1);
+    Told told = {.engine = engine};
+    g_autoptr(Network) network = network_new("packet", &config, routes, engine, NULL, NULL);
+    uint32_t client = network_add_client(network, tell, &told);
+    network_add_job(network, "bench");
+    double start = cpu_s();
+    for (guint i = 0; i < rows->len; i++) {
+        const Connection *row = &g_array_index(rows, Connection, i);
+        Transfer transfer = {.coflow = INDEX_NONE,
+                             .src_rank = row->src,
+                             .dst_rank = row->dst,
+                             .src = row->src,
+                             .dst = row->dst,
+                             .src_nic = INDEX_NONE,
+                             .dst_nic = INDEX_NONE,
+                             .bytes = row->bytes,
+                             .weight = 1,
+                             .rate_cap_Bps = INFINITY};
+        network_send(network, client, &transfer, i, NULL);
+    }
+    gboolean ran = engine_run(engine, NULL);
+    Outcome outcome = {.cpu_s = cpu_s() - start, .end_ps = told.last_ps, .events = engine_events(engine)};
+    network_finish(network);
+    outcome.totals = network_totals(network);
+    assert(ran && told.delivered == rows->len);
+    (void)ran;
+    return outcome;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+    double x = ((const Outcome *)a)->cpu_s, y = ((const Outcome *)b)->cpu_s;
+    return (x > y) - (x < y);
+}
+
+static void
+perform(const Case *bench, const char *folder)
+{
+    g_autofree char *path = g_build_filename(folder, bench->file, NULL);
+    g_autoptr(GArray) rows = read_matrix(path);
+    g_autoptr(Fabric) fabric = fat_tree(bench->k);
+    Outcome outcomes[RUNS];
+    for (int i = 0; i < RUNS; i++)
+        outcomes[i] = run(bench, fabric, rows);
+    qsort(outcomes, RUNS, sizeof *outcomes, by_time);
+    const Outcome *median = &outcomes[RUNS / 2];
+    const PacketTotals *totals = &median->totals.packet;
+    double hops = (double)(totals->data_hops + totals->control_hops);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf(
+        "{\"bench\": \"packet\", \"case\": \"%s\", \"hosts\": %u, \"flows\": %u, \"bytes\": %" G_GUINT64_FORMAT
+        ", \"rate\": \"400 Gb/s\", \"latency\": \"1 us\", \"transport\": \"%s\", \"routing\": \"%s\", \"end_us\": "
+        "%.3f, "
+        "\"data_hops\": %" G_GUINT64_FORMAT ", \"control_hops\": %" G_GUINT64_FORMAT ", \"dropped\": %" G_GUINT64_FORMAT
+        ", \"events\": %" G_GUINT64_FORMAT ", \"hops_per_s\": %.4g, \"cpu_s\": %.4f, \"peak_rss_MiB\": %.1f}\n",
+        bench->name, bench->k * bench->k * bench->k / 4, rows->len, median->totals.bytes, bench->transport,
+        routing_policy_name(bench->policy), (double)median->end_ps / PS_PER_US, totals->data_hops, totals->control_hops,
+        totals->dropped, median->events, hops / median->cpu_s, median->cpu_s, (double)usage.ru_maxrss / 1024);
+    fflush(stdout);
+}
+
+static const Case cases[] = {
+    {"permutation", "perm_128_2MB.cm", 8, ROUTING_ECMP, "window", FALSE, FALSE},
+    {"permutation", "perm_1024_2MB.cm", 16, ROUTING_ECMP, "window", FALSE, FALSE},
+    {"permutation, PFC", "perm_1024_2MB.cm", 16, ROUTING_ECMP, "window", TRUE, FALSE},
+    {"permutation, ECN", "perm_1024_2MB.cm", 16, ROUTING_ECMP, "window", FALSE, TRUE},
+    {"permutation", "perm_128_2MB.cm", 8, ROUTING_SPRAY, "window", FALSE, FALSE},
+    {"permutation", "perm_1024_2MB.cm", 16, ROUTING_SPRAY, "window", FALSE, FALSE},
+    {"permutation", "perm_128_2MB.cm", 8, ROUTING_ADAPTIVE, "window", FALSE, FALSE},
+    {"incast", "incast_127to1_2MB.cm", 8, ROUTING_ECMP, "window", TRUE, FALSE},
+};
+
+/* bench/packet [--case N] [FOLDER] */
+int
+main(int argc, char **argv)
+{
+    const char *folder = "../shared/data/peers/htsim";
+    long only = -1;
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "--case") == 0 && i + 1 < argc)
+            only = strtol(argv[++i], NULL, 10);
+        else
+            folder = argv[i];
+    for (size_t c = 0; c < G_N_ELEMENTS(cases); c++)
+        if (only < 0 || (size_t)only == c)
+            perform(&cases[c], folder);
+    return EXIT_SUCCESS;
+}
