@@ -112,15 +112,6 @@ on_ack(TransportFlow *flow, const TransportAck *ack)
     state->next_round = state->sent;
 }
 
-/* The paper leaves loss to the network; a timeout halves the window here. */
-static void
-on_timeout(TransportFlow *flow)
-{
-    State *state = flow->state;
-    state->reference_B = state->window_B = state->window_B / 2;
-    apply(flow);
-}
-
 const Transport transport_hpcc = {
     .name = "hpcc",
     .help = "a window from the load of each port on the way (in-band telemetry)",
@@ -132,5 +123,4 @@ const Transport transport_hpcc = {
     .start = start,
     .on_send = on_send,
     .on_ack = on_ack,
-    .on_timeout = on_timeout,
 };

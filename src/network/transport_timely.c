@@ -110,16 +110,6 @@ on_ack(TransportFlow *flow, const TransportAck *ack)
     update(flow, ack->rtt_ps);
 }
 
-/* The paper leaves loss to the network; a timeout halves the rate here. */
-static void
-on_timeout(TransportFlow *flow)
-{
-    const Params *set = flow->params;
-    State *state = flow->state;
-    state->now_Bps = MAX(state->now_Bps / 2, MIN(set->least_Bps, flow->line_Bps));
-    flow->rate_Bps = state->now_Bps;
-}
-
 const Transport transport_timely = {
     .name = "timely",
     .help = "paced, by the gradient of the round trip",
@@ -130,5 +120,4 @@ const Transport transport_timely = {
     .wants_rtt = TRUE,
     .start = start,
     .on_ack = on_ack,
-    .on_timeout = on_timeout,
 };
