@@ -219,6 +219,8 @@ set_link(Network *network, uint32_t link, double rate_Bps)
     PacketNet *net = (PacketNet *)network;
     double before = net->ports[link].rate_Bps;
     packet_port_set_rate(net, link, rate_Bps);
+    if (net->sinks[link] != NULL)
+        net->sinks[link]->rate_Bps = rate_Bps;
     if ((rate_Bps > 0) == (before > 0))
         return;
     routes_set_alive(network->routes, link, rate_Bps > 0);

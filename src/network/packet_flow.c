@@ -322,6 +322,17 @@ finish_flow(PacketNet *net, Flow *flow)
         packet_flow_set_timer(net, flow, t, -1);
 }
 
+/* The packets that an ACK showed to be overtaken: in the list beyond the first n_known. */
+static void
+tell_lost(PacketNet *net, Flow *flow, uint32_t n_known)
+{
+    const RecoverySender *sender = &flow->sender;
+    if (net->transport->on_nack == NULL)
+        return;
+    for (uint32_t i = n_known; i < sender->n_lost; i++)
+        net->transport->on_nack(&flow->open, sender->lost[(sender->lost_first + i) % sender->lost_room], FALSE);
+}
+
 static void
 take_ack(PacketNet *net, Flow *flow, uint32_t number)
 {
@@ -329,6 +340,7 @@ take_ack(PacketNet *net, Flow *flow, uint32_t number)
     TransportAck ack = {
         .seq = packet->seq, .cumulative = packet->value, .marked = (packet->flags & MARKED) != 0, .rtt_ps = -1};
     SimTime since;
+    uint32_t n_lost = flow->sender.n_lost;
     ack.acked_B = recovery_acked(&flow->sender, ack.seq, ack.cumulative, &since);
     flow->open.flight_B = flow->sender.flight_B;
     if (since >= 0)
@@ -343,6 +355,7 @@ take_ack(PacketNet *net, Flow *flow, uint32_t number)
         progress(net, flow);
     if (net->transport->on_ack != NULL)
         net->transport->on_ack(&flow->open, &ack);
+    tell_lost(net, flow, n_lost);
     if (flow->sender.cumulative == flow->sender.n)
         finish_flow(net, flow);
 }

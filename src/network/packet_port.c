@@ -5,7 +5,10 @@
 
 #include <assert.h>
 
-enum { FIRST_PACKETS = 1024 };
+enum {
+    FIRST_PACKETS = 1024,
+    TRIM_PACKETS = 8 /* that wait before others are trimmed, where no buffer is given (Handley et al., 2017, 3.1) */
+};
 
 static void
 grow_pool(PacketNet *net)
@@ -482,6 +485,8 @@ rest_init(PacketNet *net, uint32_t l)
     rest->kmin_B = link->ecn_kmax_B > 0 ? link->ecn_kmin_B : config->ecn_kmin_B;
     rest->kmax_B = link->ecn_kmax_B > 0 ? link->ecn_kmax_B : config->ecn_kmax_B;
     rest->pmax = link->ecn_kmax_B > 0 ? link->ecn_pmax : config->ecn_pmax;
+    if (rest->buffer_B == PACKET_NO_LIMIT && net->transport->wants_trim)
+        rest->buffer_B = TRIM_PACKETS * net->full_B;
     if (rest->kmax_B == 0 && net->transport->wants_marks) {
         rest->kmin_B = (uint64_t)(32e-6 * link->capacity_Bps);
         rest->kmax_B = 4 * rest->kmin_B;

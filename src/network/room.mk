@@ -48,3 +48,5 @@ tests_test_analytic_SOURCES = tests/test-analytic.c tests/network_fixture.c test
 tests_test_analytic_LDADD = $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/packet
 bench_packet_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
+check_PROGRAMS += tests/test-transport-params
+tests_test_transport_params_LDADD = $(TEST_LIBS)
