@@ -236,7 +236,8 @@ static const struct {
     {"level: collectives", "level: all",
      ":17:17: record.level: found \"all\", expected one of summary, iterations, collectives, flows, packets"},
     {"model: fluid", "model: fluids",
-     ":10:18: network.model: found \"fluids\", expected one of fluid, packet, analytic, recorded; did you mean \"fluid\"?"},
+     ":10:18: network.model: found \"fluids\", expected one of fluid, packet, analytic, recorded; did you mean "
+     "\"fluid\"?"},
     {"routing: ecmp", "routing: ecnp",
      ":10:34: network.routing: found \"ecnp\", expected one of ecmp, spray, adaptive, dmodk, pinned; did you mean "
      "\"ecmp\"?"},
@@ -247,6 +248,32 @@ static const struct {
     {"slice: 512 KiB", "pinned: [[a]]", ":10:49: network.pinned[0]: found one node, expected the nodes along a path"},
     {"slice: 512 KiB", "loggops: {o: 1}",
      ":10:53: network.loggops.o: time \"1\" has no unit; write for example \"1 ms\""},
+    {"slice: 512 KiB", "packet: {mtu: 64 KiB}",
+     ":10:54: network.packet.mtu: found \"64 KiB\", expected at most 65535 B"},
+    {"slice: 512 KiB", "packet: {mtu: 65500 B}",
+     ":10:48: network.packet: packet: mtu 65500 B and header 64 B; expected an mtu above 0, both at most 65535 B"},
+    {"slice: 512 KiB", "packet: {ecn: {kmin: 2 kB, kmax: 1 kB}}",
+     ":10:48: network.packet: packet: ecn kmin 2000 B is above kmax 1000 B"},
+    {"slice: 512 KiB", "packet: {bufer: 2 kB}",
+     ":10:49: network.packet.bufer: unknown key; did you mean \"buffer\"? (known: mtu, header, ack, switching, buffer, "
+     "shared_buffer, alpha, ecn, pfc, trim, control_first, classes, reroute_delay)"},
+    {"slice: 512 KiB", "packet: {pfc: {xoff: 1 kB, xon: 2 kB}}",
+     ":10:48: network.packet: packet: pfc xon 2000 B is above xoff 1000 B"},
+    {"slice: 512 KiB", "packet: {classes: {gamma: 1}}",
+     ":10:66: network.packet.classes.gamma: there is no job \"gamma\""},
+    {"slice: 512 KiB", "packet: {classes: {alpha: 7}}",
+     ":10:66: network.packet.classes.alpha: found 7, expected 0 to 6"},
+    {"slice: 512 KiB", "transport: {name: windows}",
+     ":10:58: network.transport.name: found \"windows\", expected one of window, dcqcn, swift, timely, hpcc, ndp; did "
+     "you "
+     "mean \"window\"?"},
+    {"slice: 512 KiB", "transport: {windo: 1 MB}",
+     ":10:59: network.transport.windo: transport window has no \"windo\"; do you mean \"window\"?"},
+    {"slice: 512 KiB", "transport: {window: 1}",
+     ":10:60: network.transport.window: window: size \"1\" has no unit; write for example \"1 MiB\""},
+    {"slice: 512 KiB", "transport: {recovery: none}",
+     ":10:62: network.transport.recovery: recovery: found \"none\", expected go_back_n, selective_repeat or "
+     "reorder_tolerant"},
     {"all_reduce: ring", "all_reduce: rng",
      ":11:98: collectives.all_reduce: found \"rng\", expected one of auto, binomial, direct, "
      "halving_doubling, "
@@ -459,6 +486,9 @@ START_TEST(every_key_stands_in_the_manual)
                                        "fabric.generate.cuts[0].",
                                        "network.",
                                        "network.loggops.",
+                                       "network.packet.",
+                                       "network.packet.ecn.",
+                                       "network.packet.pfc.",
                                        "collectives.",
                                        "jobs[0].",
                                        "jobs[0].placement.",

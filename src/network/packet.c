@@ -41,10 +41,9 @@ check_sizes(const PacketConfig *config, GError **error)
     return TRUE;
 }
 
-static gboolean
-check(const NetworkConfig *network, GError **error)
+gboolean
+packet_config_check(const PacketConfig *config, GError **error)
 {
-    const PacketConfig *config = &network->packet;
     if (!check_sizes(config, error))
         return FALSE;
     if (config->ecn_kmin_B > config->ecn_kmax_B)
@@ -57,7 +56,16 @@ check(const NetworkConfig *network, GError **error)
                            config->pfc_xon_B, config->pfc_xoff_B);
     if (!(config->alpha > 0))
         return error_input(error, "packet: alpha %g, expected above 0", config->alpha);
+    return TRUE;
+}
+
+static gboolean
+check(const NetworkConfig *network, GError **error)
+{
+    const PacketConfig *config = &network->packet;
     TransportSetup setup;
+    if (!packet_config_check(config, error))
+        return FALSE;
     if (!transport_setup(config->transport, config->settings, config->n_settings, &setup, error))
         return FALSE;
     transport_setup_clear(&setup);

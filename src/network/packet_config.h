@@ -65,3 +65,5 @@ typedef struct {
 } PacketConfig;
 
 PacketConfig packet_config_default(void);
+/* Do its numbers fit each other? FALSE with an INPUT error. The transport is checked apart (transport.h). */
+gboolean packet_config_check(const PacketConfig *config, GError **error);

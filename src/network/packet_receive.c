@@ -56,7 +56,8 @@ packet_receive_data(PacketNet *net, Flow *flow, uint32_t number)
                           .trimmed = (packet.flags & TRIMMED) != 0,
                           .again = (packet.flags & AGAIN) != 0};
     Received received = data.trimmed ? RECEIVED_REFUSED : recovery_receive(&flow->receiver, packet.seq);
-    if (received == RECEIVED_NEW)
+    data.fresh = received == RECEIVED_NEW;
+    if (data.fresh)
         flow->received_B += packet.size - net->base.config.packet.header_B;
     data.fresh = received == RECEIVED_NEW;
     if (net->transport->on_data != NULL)

@@ -13,8 +13,7 @@ typedef struct {
 static const TransportParam params[] = {
     {"window", PARAM_SIZE, "0 B", offsetof(Params, window_B), .help = "bytes in flight; 0 = by bdp"},
     {"bdp", PARAM_NUMBER, "1", offsetof(Params, bdp), 0.01, 1e6, "bandwidth-delay products in flight"},
-    {"rate", PARAM_RATE, "100 Pb/s", offsetof(Params, rate_Bps), 1,
-     .help = "of pacing; by default faster than any link"},
+    {"rate", PARAM_RATE, "0 b/s", offsetof(Params, rate_Bps), .help = "of pacing; 0 = none"},
     {NULL},
 };
 
@@ -24,7 +23,7 @@ start(TransportFlow *flow)
     const Params *set = flow->params;
     double bdp_B = flow->line_Bps * sim_time_seconds(flow->rtt_ps);
     flow->window_B = set->window_B != 0 ? set->window_B : (uint64_t)(set->bdp * bdp_B) + flow->packet_B;
-    if (set->rate_Bps < flow->line_Bps)
+    if (set->rate_Bps > 0)
         flow->rate_Bps = set->rate_Bps;
 }
 

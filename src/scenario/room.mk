@@ -7,6 +7,7 @@ libtrainshed_a_SOURCES += src/scenario/scenario_faults.c
 libtrainshed_a_SOURCES += src/scenario/scenario_generate.c
 libtrainshed_a_SOURCES += src/scenario/scenario_jobs.c
 libtrainshed_a_SOURCES += src/scenario/scenario_network.c
+libtrainshed_a_SOURCES += src/scenario/scenario_packet.c
 libtrainshed_a_SOURCES += src/scenario/scenario_parts.h
 libtrainshed_a_SOURCES += src/scenario/setup.c src/scenario/setup.h
 libtrainshed_a_SOURCES += src/scenario/yaml_build.c src/scenario/yaml_build.h

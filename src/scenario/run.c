@@ -101,6 +101,7 @@ simulation_setup(Task *task, const JobSetup *jobs, const ClusterObserver *observ
     setup.network.collisions = scenario->collisions;
     setup.network.payload_fraction = scenario->payload_fraction;
     setup.network.loggops = scenario->loggops;
+    setup.network.packet = scenario->packet;
     return setup;
 }
 

@@ -21,6 +21,7 @@ scenario_free(Scenario *scenario)
     generate_spec_free(scenario->generate);
     g_free(scenario->model);
     g_ptr_array_unref(scenario->pinned);
+    packet_config_clear(&scenario->packet);
     for (uint32_t i = 0; i < scenario->n_jobs; i++)
         job_spec_clear(&scenario->jobs[i]);
     for (uint32_t i = 0; i < scenario->n_faults; i++)
@@ -51,6 +52,7 @@ new_scenario(YamlTree *tree)
     scenario->model = g_strdup("fluid");
     scenario->routing = ROUTING_ECMP;
     scenario->payload_fraction = 1;
+    scenario->packet = packet_config_default();
     scenario->pinned = g_ptr_array_new_with_free_func(free_names);
     scenario->collectives = collective_config_default();
     scenario->baseline = TRUE;
@@ -160,6 +162,8 @@ scenario_read(const char *path, const char *const *sets, GError **error)
             yaml_fail(tree, tree->root, error, "needs %s", needed[i]);
             return NULL;
         }
+    if (!scenario_check_packet(scenario, error))
+        return NULL;
     resolve_measure(scenario);
     return g_steal_pointer(&scenario);
 }

@@ -53,7 +53,8 @@ typedef struct {
     RoutingPolicy routing;
     double payload_fraction;
     LogGops loggops;
-    GPtrArray *pinned; /* of char **: node names along a path; network.pinned */
+    PacketConfig packet; /* network.packet and network.transport */
+    GPtrArray *pinned;   /* of char **: node names along a path; network.pinned */
     CollectiveConfig collectives;
     Measure measure; /* DEFAULT is resolved: common when all jobs arrive at 0, else own */
     JobSpec *jobs;

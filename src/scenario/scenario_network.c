@@ -65,12 +65,26 @@ read_loggops(const Reading *reading, const YamlNode *node, const Field *field, v
     return fields_read(reading, node, loggops_fields, (char *)base + field->offset, error);
 }
 
+static gboolean
+read_packet(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
+{
+    return scenario_read_packet(reading, node, &((Scenario *)base)->packet, error);
+}
+
+static gboolean
+read_transport(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
+{
+    return scenario_read_transport(reading, node, &((Scenario *)base)->packet, error);
+}
+
 static const Field network_fields[] = {
     {"model", read_model},
     {"routing", field_choice, offsetof(Scenario, routing), .names = routings},
     {"slice", read_slice, offsetof(Scenario, collectives.slice_B), 1},
     {"payload_fraction", field_number, offsetof(Scenario, payload_fraction), ABOVE_0, 1},
     {"loggops", read_loggops, offsetof(Scenario, loggops)},
+    {"packet", read_packet},
+    {"transport", read_transport},
     {"pinned", read_pinned},
     {NULL},
 };

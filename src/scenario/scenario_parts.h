@@ -18,6 +18,13 @@ gboolean scenario_read_fabric(const Reading *reading, const YamlNode *node, Scen
 /* network: model, routing, slice, ..., into scenario. */
 gboolean scenario_read_network(const Reading *reading, const YamlNode *node, Scenario *scenario, GError **error);
 
+/* network.packet and network.transport, onto config; their texts are borrowed from the tree. */
+gboolean scenario_read_packet(const Reading *reading, const YamlNode *node, PacketConfig *config, GError **error);
+gboolean scenario_read_transport(const Reading *reading, const YamlNode *node, PacketConfig *config, GError **error);
+/* Do the jobs that packet.classes names exist? When jobs have been read. */
+gboolean scenario_check_packet(const Scenario *scenario, GError **error);
+void packet_config_clear(PacketConfig *config);
+
 /* collectives, of the scenario or of a job, onto config. */
 gboolean scenario_read_collectives(const Reading *reading, const YamlNode *node, CollectiveConfig *config,
                                    GError **error);
