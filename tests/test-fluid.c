@@ -304,6 +304,53 @@ START_TEST(a_flow_is_routed_around_a_dead_link)
 }
 END_TEST
 
+/* Two ways of 1 s and 3 s of latency: the one taken dies under the transfer, and the last byte goes the other. */
+START_TEST(the_last_byte_takes_the_latency_of_its_own_way)
+{
+    fixture_begin(&f);
+    uint32_t x = fixture_node(&f, NODE_HOST, "x"), y = fixture_node(&f, NODE_HOST, "y"), first[2];
+    for (uint32_t w = 0; w < 2; w++) {
+        uint32_t via = fixture_node(&f, NODE_LEAF, w == 0 ? "near" : "far");
+        first[w] = fixture_cable(&f, x, via, 10, 0);
+        fixture_cable(&f, via, y, 10, w == 0 ? S : 3 * S);
+    }
+    fixture_network(&f, "fluid", ROUTING_DMODK);
+    RouteRequest request = {.src = x, .dst = y, .src_nic = INDEX_NONE, .dst_nic = INDEX_NONE};
+    Route route;
+    ck_assert(routes_find(f.routes, &request, &route, NULL));
+    gboolean near = route.hops[0].link == first[0];
+    network_set_link_at(f.network, route.hops[0].link, 0, S / 2);
+    Transfer t = fixture_transfer(&f, x, y, 10);
+    fixture_send(&f, &t, 0);
+    fixture_run(&f);
+    ck_assert_int_eq(f.sent[0], S);
+    ck_assert_int_eq(f.delivered[0], near ? 4 * S : 2 * S);
+    fixture_end(&f);
+}
+END_TEST
+
+/* Three ports of 10; one dies when 5 of 100 bytes have gone, which is 1.67 a port: in whole bytes what came in went
+ * out. */
+START_TEST(a_split_flow_is_cut_in_whole_bytes)
+{
+    uint32_t hosts[2], cables[6];
+    bond(3, 10, hosts, cables);
+    fixture_network(&f, "fluid", ROUTING_SPRAY);
+    Transfer t = fixture_transfer(&f, hosts[0], hosts[1], 100);
+    fixture_send(&f, &t, 0);
+    network_set_link_at(f.network, cables[0], 0, S / 6 + 1);
+    fixture_run(&f);
+    uint64_t in = 0, out = 0;
+    for (uint32_t p = 0; p < 3; p++) {
+        in += fixture_bytes(&f, cables[2 * p], 0);
+        out += fixture_bytes(&f, cables[2 * p + 1], 0);
+    }
+    ck_assert_uint_eq(in, 100);
+    ck_assert_uint_eq(out, 100);
+    fixture_end(&f);
+}
+END_TEST
+
 START_TEST(no_route_names_both_ends)
 {
     uint32_t l[1], r[1];
@@ -454,6 +501,8 @@ main(void)
     tcase_add_test(cases, a_link_changes_in_mid_run);
     tcase_add_test(cases, a_flow_without_a_way_waits_for_the_link);
     tcase_add_test(cases, a_flow_is_routed_around_a_dead_link);
+    tcase_add_test(cases, the_last_byte_takes_the_latency_of_its_own_way);
+    tcase_add_test(cases, a_split_flow_is_cut_in_whole_bytes);
     tcase_add_test(cases, no_route_names_both_ends);
     tcase_add_test(cases, an_unknown_model_is_refused);
     tcase_add_test(cases, a_bundle_progresses_together);

@@ -125,7 +125,7 @@ START_TEST(a_cut_keeps_what_has_moved)
     Usage *usage = begin(S);
     uint32_t book = flow_over(usage, 0, (uint32_t[]){0, 1, 2}, (uint64_t[]){12, 8, 4}, 3, 12, 0);
     usage_set_rate(usage, book, 1, 0);
-    usage_cut(usage, book, 5, 5 * S + S / 10);
+    usage_cut(usage, book, 5, NULL, 5 * S + S / 10);
     book = flow_over(usage, 0, (uint32_t[]){0, 3}, (uint64_t[]){7, 7}, 2, 7, 5 * S + S / 10);
     usage_set_rate(usage, book, 70, 6 * S);
     usage_end(usage, book, 6 * S + S / 10);

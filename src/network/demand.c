@@ -154,6 +154,17 @@ demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gbo
     return found;
 }
 
+const uint64_t *
+demand_part(DemandMaker *maker, const MaxMinUse *uses, uint32_t n, uint32_t src, uint64_t bytes)
+{
+    g_autofree RouteHop *hops = g_new(RouteHop, MAX(1, n));
+    for (uint32_t i = 0; i < n; i++)
+        hops[i] = (RouteHop){uses[i].link, uses[i].coefficient};
+    Route route = {.hops = hops, .n_hops = n};
+    apportion(maker, &route, src, bytes);
+    return maker->split;
+}
+
 double
 demand_rate_alone(const Demand *demand, const double *capacity)
 {

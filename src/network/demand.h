@@ -30,5 +30,9 @@ void demand_maker_free(DemandMaker *maker); /* NULL is fine */
 gboolean demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gboolean spread, Demand *demand,
                      GError **error);
 
+/* Whole bytes of each of the n links of one transfer's demand when only `bytes` of it, in all, have gone: what enters a
+ * node leaves it. Valid until the next call. */
+const uint64_t *demand_part(DemandMaker *maker, const MaxMinUse *uses, uint32_t n, uint32_t src, uint64_t bytes);
+
 /* The rate the demand gets with nothing else in the fabric, given the capacity of each link. */
 double demand_rate_alone(const Demand *demand, const double *capacity);

@@ -288,7 +288,7 @@ static void
 route_rest(Fluid *self, uint32_t number, uint32_t dead_link)
 {
     FluidFlow *flow = &self->flows[number];
-    const Activity *activity = activities_get(self->base.activities, number);
+    Activity *activity = activities_get(self->base.activities, number);
     g_autofree Transfer *members = members_left(activity, flow);
     Demand demand;
     if (!make_demand(self, members, activity->n_members, &demand, NULL)) {
@@ -298,8 +298,25 @@ route_rest(Fluid *self, uint32_t number, uint32_t dead_link)
             losses_stall(self->losses, number, dead_link);
         return;
     }
+    if (activity->single) /* the last byte goes this way */
+        activity->latency_ps = demand.latency_ps;
     flow->before = bytes_moved(flow);
     enter_solver(self, number, &demand);
+}
+
+/* Of what the flow was to move on its present links only so much has gone, now. */
+static void
+cut_book(Fluid *self, uint32_t number, uint64_t bytes)
+{
+    FluidFlow *flow = &self->flows[number];
+    const Activity *activity = activities_get(self->base.activities, number);
+    uint32_t n = maxmin_n_uses(self->solver, flow->flow);
+    g_autofree MaxMinUse *uses = g_new(MaxMinUse, n);
+    for (uint32_t i = 0; i < n; i++)
+        uses[i] = maxmin_use(self->solver, flow->flow, i);
+    const uint64_t *parts =
+        activity->n_members == 1 ? demand_part(self->maker, uses, n, activity->first.src, bytes) : NULL;
+    usage_cut(self->usage, flow->book, bytes, parts, now_of(self));
 }
 
 static int
@@ -330,7 +347,7 @@ reroute(Fluid *self, uint32_t link)
         bring_up(flow, now);
         uint64_t moved = bytes_moved(flow);
         if (self->usage != NULL)
-            usage_cut(self->usage, flow->book, moved - flow->before, now);
+            cut_book(self, number, moved - flow->before);
         leave_solver(self, number);
         if (moved < flow->largest)
             route_rest(self, number, link);

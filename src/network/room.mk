@@ -50,3 +50,13 @@ EXTRA_PROGRAMS += bench/packet
 bench_packet_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
 check_PROGRAMS += tests/test-transport-params
 tests_test_transport_params_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-differential
+tests_test_differential_SOURCES = tests/test-differential.c tests/random_world.c tests/random_world.h \
+	tests/reference.c tests/reference.h
+tests_test_differential_LDADD = $(TEST_LIBS)
+
+# The differential tests at far more seeds than make check has; prints what fails.
+differential: tests/test-differential
+	@DIFFERENTIAL_SEEDS=$${DIFFERENTIAL_SEEDS:-10000} tests/test-differential > differential.tap; status=$$?; \
+	grep -v '^ok' differential.tap; rm -f differential.tap; exit $$status
+.PHONY: differential

@@ -255,9 +255,9 @@ usage_set_rate(Usage *usage, uint32_t book, double rate_Bps, SimTime now)
     change_rate(usage, &usage->books[book], rate_Bps, now);
 }
 
-/* Stops the book; each hop's count becomes `bytes` of it exactly. */
+/* Stops the book; each hop's count becomes `bytes` of it exactly, or parts[] where they are given. */
 static void
-settle(Usage *usage, uint32_t number, uint64_t bytes, SimTime now)
+settle(Usage *usage, uint32_t number, uint64_t bytes, const uint64_t *parts, SimTime now)
 {
     Book *book = &usage->books[number];
     change_rate(usage, book, 0, now);
@@ -265,6 +265,8 @@ settle(Usage *usage, uint32_t number, uint64_t bytes, SimTime now)
         Hop *hop = &usage->hops[book->first + i];
         UsageCount moved = book->whole ? book->moved : hop->moved;
         uint64_t due = (uint64_t)(((UsageCount)hop->bytes * bytes + book->largest / 2) / book->largest);
+        if (parts != NULL)
+            due = parts[i];
         usage->pairs[hop->pair].count += due * BYTE - moved;
     }
     uint32_t class = size_class(book->n);
@@ -277,13 +279,13 @@ settle(Usage *usage, uint32_t number, uint64_t bytes, SimTime now)
 void
 usage_end(Usage *usage, uint32_t book, SimTime now)
 {
-    settle(usage, book, usage->books[book].largest, now);
+    settle(usage, book, usage->books[book].largest, NULL, now);
 }
 
 void
-usage_cut(Usage *usage, uint32_t book, uint64_t bytes, SimTime now)
+usage_cut(Usage *usage, uint32_t book, uint64_t bytes, const uint64_t *parts, SimTime now)
 {
-    settle(usage, book, bytes, now);
+    settle(usage, book, bytes, parts, now);
 }
 
 void

@@ -28,9 +28,9 @@ uint32_t usage_begin(Usage *usage, uint32_t job, const Demand *demand, SimTime n
 void usage_set_rate(Usage *usage, uint32_t book, double rate_Bps, SimTime now);
 /* All its bytes have crossed; closes the book. */
 void usage_end(Usage *usage, uint32_t book, SimTime now);
-/* Of its largest member only `bytes` have crossed, now, and the rest goes elsewhere; closes the book. Each link keeps
- * the whole bytes nearest to this part of what it was to move. */
-void usage_cut(Usage *usage, uint32_t book, uint64_t bytes, SimTime now);
+/* Of its largest member only `bytes` have crossed, now, and the rest goes elsewhere; closes the book. parts: what each
+ * link of its demand keeps; NULL = the whole bytes nearest to this part of what it was to move. */
+void usage_cut(Usage *usage, uint32_t book, uint64_t bytes, const uint64_t *parts, SimTime now);
 
 /* Tells all that is left. */
 void usage_finish(Usage *usage, SimTime now);
