@@ -1,6 +1,7 @@
 # base: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/base/decimal.c src/base/decimal.h
 libtrainshed_a_SOURCES += src/base/error.c src/base/error.h
+libtrainshed_a_SOURCES += src/base/field_lines.c src/base/field_lines.h
 libtrainshed_a_SOURCES += src/base/index.h
 libtrainshed_a_SOURCES += src/base/input.c src/base/input.h
 libtrainshed_a_SOURCES += src/base/json.c src/base/json.h

@@ -11,6 +11,7 @@ libtrainshed_a_SOURCES += src/fabric/graphml.c src/fabric/graphml.h
 libtrainshed_a_SOURCES += src/fabric/graphml_columns.c src/fabric/graphml_columns.h
 libtrainshed_a_SOURCES += src/fabric/graphml_keys.c src/fabric/graphml_keys.h
 libtrainshed_a_SOURCES += src/fabric/graphml_write.c
+libtrainshed_a_SOURCES += src/fabric/htsim_topo.c src/fabric/htsim_topo.h
 libtrainshed_a_SOURCES += src/fabric/nic_lists.c src/fabric/nic_lists.h
 libtrainshed_a_SOURCES += src/fabric/places.c src/fabric/places.h
 libtrainshed_a_SOURCES += src/fabric/route.c src/fabric/route.h

@@ -5,6 +5,7 @@
 #include "base/input.h"
 #include "base/suggest.h"
 #include "fabric/graphml.h"
+#include "fabric/htsim_topo.h"
 
 #include <string.h>
 
@@ -38,6 +39,7 @@ is_graphml(const char *head, size_t length)
 /* The table: one line a format. */
 static const TopologyFormat formats[] = {
     {"graphml", "GraphML with the attributes of trainshed-topology(1)", is_graphml, graphml_read},
+    {"htsim", "htsim fat trees of two or three tiers (.topo)", htsim_topo_recognise, htsim_topo_read},
 };
 
 const TopologyFormat *
