@@ -151,9 +151,9 @@ refused 'a cut with half of itself' 'north/A and north/A/0: one lies in the othe
 refused 'an unknown place' 'no region, building, zone or rack is named "C"; there are A, B' cut "$top/dumbbell.graphml" C A
 refused 'an ambiguous place' "more than one region, building, zone or rack is named \"0\"; there are north, north/A, \
 north/B, north/A/0, north/A/1, north/B/0" cut "$work/two.graphml" 0 B
-refused 'an unknown format' 'there is no topology format "graphmll"; did you mean "graphml"; known are: graphml' \
+refused 'an unknown format' 'there is no topology format "graphmll"; did you mean "graphml"; known are: graphml, htsim' \
     import -f graphmll "$top/dumbbell.graphml" -o "$work/x"
-refused 'what is no fabric' "$SRCDIR/configure.ac: this is no fabric in a format that is known (graphml)" \
+refused 'what is no fabric' "$SRCDIR/configure.ac: this is no fabric in a format that is known (graphml, htsim)" \
     import "$SRCDIR/configure.ac" -o "$work/x"
 refused 'a network that cannot be generated' "$top/two-buildings.yaml: --set: fabric.generate.zone.network: torus cannot \
 be generated; available are rail, rail_only, clos2, clos3, switch" \

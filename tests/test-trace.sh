@@ -34,7 +34,7 @@ has()
 
 llama=(traces/llama/llama.*.et)
 
-run 0 formats && [ "$(awk 'NR > 1 { print $1 }' "$work/out" | sort | tr '\n' ' ')" = "chakra chakra-json kineto program " ]
+run 0 formats && [ "$(awk 'NR > 1 { print $1 }' "$work/out" | sort | tr '\n' ' ')" = "chakra chakra-json htsim kineto program " ]
 ok $? "formats lists the table"
 
 run 0 info "${llama[@]}" --groups traces/llama/llama.json

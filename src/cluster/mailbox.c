@@ -186,7 +186,19 @@ take_posted(Box *box, uint32_t source)
     return NULL;
 }
 
-/* Moves the bytes, or lets the recorded time pass. */
+/* The message ends after this time, without the network. */
+static void
+end_message_in(Mailbox *mailbox, uint32_t slot, SimTime delay)
+{
+    Simulation *simulation = mailbox->job->simulation;
+    engine_schedule_in(simulation->engine, delay,
+                       (Event){.kind = simulation->kind_message_end,
+                               .target = mailbox->job->index,
+                               .sender = message(mailbox, slot)->sender->number,
+                               .stamp = slot});
+}
+
+/* Moves the bytes, or lets the recorded time pass; a signal takes none. */
 static void
 transport(Mailbox *mailbox, uint32_t slot, const Op *op)
 {
@@ -194,6 +206,10 @@ transport(Mailbox *mailbox, uint32_t slot, const Op *op)
     const Message *m = message(mailbox, slot);
     const JobSetup *setup = mailbox->job->setup;
     GError *error = NULL;
+    if (op->signal) {
+        end_message_in(mailbox, slot, 0);
+        return;
+    }
     if (network_moves_bytes(simulation->network)) {
         Transfer transfer = {.job = mailbox->job->index,
                              .iteration = m->sender->iteration,
@@ -220,11 +236,7 @@ transport(Mailbox *mailbox, uint32_t slot, const Op *op)
                                 script_op_name(m->sender->script, m->send_op), simulation->setup->model));
         return;
     }
-    engine_schedule_in(simulation->engine, op->duration_ps,
-                       (Event){.kind = simulation->kind_message_end,
-                               .target = mailbox->job->index,
-                               .sender = m->sender->number,
-                               .stamp = slot});
+    end_message_in(mailbox, slot, op->duration_ps);
 }
 
 void

@@ -18,7 +18,8 @@ typedef struct {
     PeerForm form;
     uint32_t group;
     int32_t peer;
-    uint32_t list; /* a GBytes of TagCount in lists, by tag */
+    uint32_t list;    /* a GBytes of TagCount in lists, by tag */
+    gboolean signals; /* they are all signals, which a rank may send itself */
 } Peer;
 
 typedef struct {
@@ -34,6 +35,7 @@ typedef struct {
     PeerForm form;
     uint32_t group, tag;
     int32_t peer;
+    gboolean signal;
 } Message;
 
 static int
@@ -89,15 +91,18 @@ peers_of(Check *check, uint32_t index, OpKind kind)
         Message m = {.form = op->peer_form,
                      .group = op->peer_form == PEER_OFFSET ? op->group : 0,
                      .peer = op->peer_form == PEER_ANY ? 0 : op->peer,
-                     .tag = op->tag};
+                     .tag = op->tag,
+                     .signal = op->signal};
         g_array_append_val(messages, m);
     }
     g_array_sort(messages, by_peer);
 
     GArray *peers = g_array_new(FALSE, FALSE, sizeof(Peer));
     g_autoptr(GArray) counts = g_array_new(FALSE, FALSE, sizeof(TagCount));
+    gboolean signals = TRUE;
     for (uint32_t i = 0; i < messages->len; i++) {
         const Message *m = &g_array_index(messages, Message, i);
+        signals = signals && m->signal;
         TagCount *last = counts->len > 0 ? &g_array_index(counts, TagCount, counts->len - 1) : NULL;
         if (last != NULL && last->tag == m->tag) {
             last->count++;
@@ -107,9 +112,10 @@ peers_of(Check *check, uint32_t index, OpKind kind)
         }
         if (i + 1 < messages->len && same_peer(m, m + 1))
             continue;
-        Peer peer = {m->form, m->group, m->peer, intern(check, counts)};
+        Peer peer = {m->form, m->group, m->peer, intern(check, counts), signals};
         g_array_append_val(peers, peer);
         g_array_set_size(counts, 0);
+        signals = TRUE;
     }
     return peers;
 }
@@ -294,7 +300,7 @@ check_rank(Check *check, uint32_t rank, GArray *out, GArray *in, GError **error)
                 return error_input(error, "rank %u %s %s%+d, but is not in group \"%s\"", rank, verb, group->name,
                                    peer->peer, group->name);
             }
-            if (other == rank)
+            if (other == rank && !peer->signals)
                 return error_input(error, "rank %u %s itself", rank, verb);
             if (seen_before(check, peers, i, rank, other))
                 continue;

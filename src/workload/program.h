@@ -47,6 +47,8 @@ typedef struct {
     PeerForm peer_form;
     int32_t peer;
     uint32_t tag;
+    gboolean
+        signal; /* of send and recv: it tells that something has ended, at once; no bytes, no time, its own rank too */
 } Op;
 
 typedef struct {

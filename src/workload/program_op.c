@@ -9,8 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-const char *const program_clauses[CLAUSES + 1] = {"time", "flops", "bytes", "group", "root",  "splits",
-                                                  "to",   "from",  "tag",   "on",    "after", NULL};
+const char *const program_clauses[CLAUSES + 1] = {"time", "flops", "bytes",  "group", "root",  "splits", "to",
+                                                  "from", "tag",   "signal", "on",    "after", NULL};
 
 uint32_t
 program_clauses_of(OpKind kind)
@@ -20,8 +20,8 @@ program_clauses_of(OpKind kind)
         [OP_HOST] = 1 << CLAUSE_TIME,
         [OP_COLLECTIVE] =
             1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_GROUP | 1 << CLAUSE_ROOT | 1 << CLAUSE_SPLITS,
-        [OP_SEND] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_TO | 1 << CLAUSE_TAG,
-        [OP_RECV] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_FROM | 1 << CLAUSE_TAG,
+        [OP_SEND] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_TO | 1 << CLAUSE_TAG | 1 << CLAUSE_SIGNAL,
+        [OP_RECV] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_FROM | 1 << CLAUSE_TAG | 1 << CLAUSE_SIGNAL,
         [OP_COPY] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES,
         [OP_ALLOC] = 1 << CLAUSE_BYTES,
         [OP_FREE] = 1 << CLAUSE_BYTES,
@@ -320,6 +320,9 @@ read_clause(ProgramReader *reader, uint32_t clause, Op *op, GArray *deps, GError
             return FALSE;
         op->tag = (uint32_t)value;
         return TRUE;
+    case CLAUSE_SIGNAL:
+        op->signal = TRUE;
+        return TRUE;
     case CLAUSE_ON:
         word = token_take(line, "the name of a stream", error);
         return word != NULL && program_find_stream(reader, word, FALSE, &op->stream, error);
@@ -416,12 +419,15 @@ check_complete(ProgramReader *reader, const char *first, Op *op, uint32_t given,
         missing = "to";
     else if (op->kind == OP_RECV && !(given & 1u << CLAUSE_FROM))
         missing = "from";
-    else if ((op->kind == OP_SEND || op->kind == OP_ALLOC || op->kind == OP_FREE) && !(given & 1u << CLAUSE_BYTES))
+    else if (((op->kind == OP_SEND && !op->signal) || op->kind == OP_ALLOC || op->kind == OP_FREE) &&
+             !(given & 1u << CLAUSE_BYTES))
         missing = "bytes";
     else if (op->kind == OP_COPY && !(given & (1u << CLAUSE_TIME | 1u << CLAUSE_BYTES)))
         missing = "time or bytes";
     if (missing != NULL)
         return token_fail(reader->line, NULL, error, "%s needs %s", first, missing);
+    if (op->signal && given & (1u << CLAUSE_BYTES | 1u << CLAUSE_TIME))
+        return token_fail(reader->line, NULL, error, "a signal has neither bytes nor a time");
     if (op->stream == INDEX_NONE && !program->dag)
         return token_fail(reader->line, NULL, error,
                           "the op stands on no stream; write \"on STREAM\" or a line \"stream NAME\" before it");

@@ -15,6 +15,7 @@ typedef enum {
     CLAUSE_TO,
     CLAUSE_FROM,
     CLAUSE_TAG,
+    CLAUSE_SIGNAL,
     CLAUSE_ON,
     CLAUSE_AFTER,
     CLAUSES

@@ -248,12 +248,14 @@ write_figures(Writer *writer, const Op *op)
             g_string_append(out, " bytes ");
             write_real(out, op->bytes_moved);
         }
-    } else if ((clauses & 1u << CLAUSE_BYTES) && op->splits == INDEX_NONE) {
+    } else if ((clauses & 1u << CLAUSE_BYTES) && op->splits == INDEX_NONE && !op->signal) {
         g_string_append(out, " bytes ");
         write_bytes(out, op->bytes);
     }
     if ((clauses & 1u << CLAUSE_TAG) && op->tag != 0)
         g_string_append_printf(out, " tag %u", op->tag);
+    if (op->signal)
+        g_string_append(out, " signal");
 }
 
 static void
