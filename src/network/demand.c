@@ -119,7 +119,7 @@ add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *
     demand->latency_ps = MAX(demand->latency_ps, route.latency_ps);
     if (member->bytes == 0)
         return TRUE;
-    gboolean split = split_anywhere(&route);
+    gboolean split = !spread && split_anywhere(&route); /* nobody counts the bytes of what is spread only in thought */
     if (split)
         apportion(maker, &route, member->src, member->bytes);
     double factor = (double)member->bytes / (double)demand->largest;

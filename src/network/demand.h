@@ -24,7 +24,8 @@ typedef struct DemandMaker DemandMaker;
 DemandMaker *demand_maker_new(Network *network);
 void demand_maker_free(DemandMaker *maker); /* NULL is fine */
 
-/* Of n members, along their routes, or with spread over all equal-cost paths whatever the policy. Members of 0 bytes,
+/* Of n members, along their routes, or with spread over all equal-cost paths whatever the policy (bytes are
+ * then not counted). Members of 0 bytes,
  * or from a node to itself, take nothing: largest is 0 where none moves. FALSE with an INPUT error where there is no
  * route. */
 gboolean demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gboolean spread, Demand *demand,

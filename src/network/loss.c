@@ -3,6 +3,7 @@
 #include "base/index.h"
 #include "network/loss_claim.h"
 #include "network/loss_group.h"
+#include "network/loss_spread.h"
 
 #include <assert.h>
 #include <math.h>
@@ -24,8 +25,8 @@ typedef struct {
 } Part;
 
 typedef struct {
-    uint32_t flow;          /* in the main solver; INDEX_NONE = it stands still */
-    uint32_t alone, spread; /* its shadows */
+    uint32_t flow;  /* in the main solver; INDEX_NONE = it stands still */
+    uint32_t alone; /* its flow in the second solver; INDEX_NONE */
     uint32_t book;
     uint32_t job, iteration;
     uint32_t dead_link; /* why it stands still */
@@ -57,16 +58,17 @@ struct Losses {
     uint32_t n_parts, parts_room, free_part;
     uint32_t *flows_of_job; /* victims by job */
     uint32_t jobs_room, n_jobs;
-    MaxMin *alone, *spread;                          /* NULL until needed */
-    uint32_t *owner_of, *alone_owner, *spread_owner; /* activity by flow of each solver */
-    uint32_t owner_room, alone_room, spread_room;
+    MaxMin *alone;                    /* each job as if alone; NULL until two have flows */
+    LossSpread *spread;               /* NULL until a flow may collide */
+    uint32_t *owner_of, *alone_owner; /* activity by flow of each solver */
+    uint32_t owner_room, alone_room;
     uint32_t alone_links; /* of the first, as many as there are pairs */
     uint8_t *full;        /* by link, as of the last settling: 1 = full, 2 = and shared by two jobs */
     uint8_t *reduced;     /* by link: has less capacity than at first, and some */
     uint8_t *choice;      /* by link: could there be an equal-cost alternative? */
     uint32_t *seen;       /* by link: the settling that met it */
     uint32_t settlings, n_shared, n_candidates;
-    gboolean was_crowded, look_at_all;
+    gboolean was_crowded, look_at_all, respread;
     MaxMinUse *uses; /* scratch */
     uint32_t uses_room;
 };
@@ -143,7 +145,7 @@ losses_free(Losses *losses)
     loss_meter_free(losses->meter);
     loss_groups_free(losses->groups);
     maxmin_free(losses->alone);
-    maxmin_free(losses->spread);
+    loss_spread_free(losses->spread);
     Row *rows[] = {&losses->all, &losses->queue, &losses->suspects, &losses->dirty, &losses->resized};
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         g_free(rows[i]->items);
@@ -152,7 +154,6 @@ losses_free(Losses *losses)
     g_free(losses->parts);
     g_free(losses->flows_of_job);
     g_free(losses->alone_owner);
-    g_free(losses->spread_owner);
     g_free(losses->full);
     g_free(losses->choice);
     g_free(losses->reduced);
@@ -202,44 +203,24 @@ shadow_alone(Losses *losses, uint32_t activity)
     set_owner(&losses->alone_owner, &losses->alone_room, victim->alone, activity);
 }
 
-/* The shadow in which every transfer is spread over its equal-cost paths; without any live path it has none. */
-static void
-shadow_spread(Losses *losses, uint32_t activity)
-{
-    Victim *victim = &losses->victims[activity];
-    const Activity *row = activities_get(losses->network->activities, activity);
-    Demand demand;
-    if (!demand_make(losses->maker, activity_members(row), row->n_members, TRUE, &demand, NULL) || demand.n == 0)
-        return;
-    victim->spread = maxmin_add(losses->spread, demand.uses, demand.n, demand.weight, demand.cap_Bps);
-    set_owner(&losses->spread_owner, &losses->spread_room, victim->spread, activity);
-}
-
-static void
-for_all_flows(Losses *losses, void (*shadow)(Losses *losses, uint32_t activity))
-{
-    for (uint32_t i = 0; i < losses->all.n; i++)
-        if (losses->victims[losses->all.items[i]].flow != INDEX_NONE)
-            shadow(losses, losses->all.items[i]);
-}
-
 /* From the first time that two jobs have flows. */
 static void
 begin_alone(Losses *losses)
 {
     losses->alone = maxmin_new(0);
-    for_all_flows(losses, shadow_alone);
+    for (uint32_t i = 0; i < losses->all.n; i++)
+        if (losses->victims[losses->all.items[i]].flow != INDEX_NONE)
+            shadow_alone(losses, losses->all.items[i]);
 }
 
 /* From the first time that a flow may collide. */
 static void
 begin_spread(Losses *losses)
 {
-    uint32_t n_links = fabric_n_links(losses->fabric);
-    losses->spread = maxmin_new(n_links);
-    for (uint32_t l = 0; l < n_links; l++)
-        maxmin_set_capacity(losses->spread, l, losses->capacity[l]);
-    for_all_flows(losses, shadow_spread);
+    losses->spread = loss_spread_new(losses->network, losses->maker, losses->capacity);
+    for (uint32_t i = 0; i < losses->all.n; i++)
+        if (losses->victims[losses->all.items[i]].flow != INDEX_NONE)
+            loss_spread_enter(losses->spread, losses->all.items[i]);
 }
 
 static void
@@ -262,7 +243,7 @@ add_victim(Losses *losses, uint32_t activity, Victim victim)
         losses->victims = g_renew(Victim, losses->victims, losses->victims_room);
     }
     const Activity *row = activities_get(losses->network->activities, activity);
-    victim.alone = victim.spread = victim.parts = INDEX_NONE;
+    victim.alone = victim.parts = INDEX_NONE;
     victim.job = row->first.job;
     victim.iteration = row->first.iteration;
     victim.place = losses->all.n;
@@ -283,7 +264,7 @@ losses_enter(Losses *losses, uint32_t activity, uint32_t flow, uint32_t book)
     else if (losses->n_jobs > 1)
         begin_alone(losses);
     if (losses->spread != NULL)
-        shadow_spread(losses, activity);
+        loss_spread_enter(losses->spread, activity);
 }
 
 void
@@ -313,8 +294,8 @@ losses_leave(Losses *losses, uint32_t activity)
     drop_parts(losses, victim);
     if (victim->alone != INDEX_NONE)
         maxmin_remove(losses->alone, victim->alone);
-    if (victim->spread != INDEX_NONE)
-        maxmin_remove(losses->spread, victim->spread);
+    if (losses->spread != NULL)
+        loss_spread_leave(losses->spread, activity);
     uint32_t last = losses->all.items[--losses->all.n];
     losses->all.items[victim->place] = last;
     losses->victims[last].place = victim->place;
@@ -331,7 +312,7 @@ losses_capacity(Losses *losses, uint32_t link, double capacity)
         if (p < losses->alone_links)
             maxmin_set_capacity(losses->alone, p, capacity);
     if (losses->spread != NULL)
-        maxmin_set_capacity(losses->spread, link, capacity);
+        losses->respread = TRUE;
     row_add(&losses->resized, link);
     losses->look_at_all = TRUE;
 }
@@ -428,8 +409,8 @@ look_at_collision(Losses *losses, uint32_t activity)
 {
     const Victim *victim = &losses->victims[activity];
     double lost = 0;
-    if (victim->flags & CANDIDATE && victim->spread != INDEX_NONE) {
-        double spread = maxmin_exact_rate(losses->spread, victim->spread);
+    if (victim->flags & CANDIDATE) {
+        double spread = loss_spread_rate(losses->spread, activity);
         double rate = maxmin_exact_rate(losses->solver, victim->flow);
         lost = spread > rate ? 1 - rate / spread : 0;
     }
@@ -648,11 +629,14 @@ look_at_queued(Losses *losses)
     if (losses->n_candidates > 0) {
         if (losses->spread == NULL)
             begin_spread(losses);
+        else if (losses->respread)
+            loss_spread_restart(losses->spread);
+        losses->respread = FALSE;
         uint32_t n_changed;
-        const uint32_t *changed = maxmin_solve(losses->spread, &n_changed);
+        const uint32_t *changed = loss_spread_solve(losses->spread, &n_changed);
         for (uint32_t i = 0; i < n_changed; i++)
-            if (losses->victims[losses->spread_owner[changed[i]]].flags & CANDIDATE)
-                enqueue(losses, losses->spread_owner[changed[i]]);
+            if (losses->victims[changed[i]].flags & CANDIDATE)
+                enqueue(losses, changed[i]);
     }
     for (uint32_t i = 0; i < losses->queue.n; i++) {
         uint32_t activity = losses->queue.items[i];

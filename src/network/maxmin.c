@@ -91,8 +91,8 @@ maxmin_free(MaxMin *solver)
         return;
     for (uint32_t l = 0; l < solver->n_links; l++)
         g_free(solver->links[l].flows);
-    IndexList *lists[] = {&solver->dirty,   &solver->new_flows, &solver->leaving, &solver->revived, &solver->changed,
-                          &solver->touched, &solver->active,    &solver->opening, &solver->broken};
+    IndexList *lists[] = {&solver->dirty,   &solver->new_flows, &solver->leaving, &solver->revived,
+                          &solver->changed, &solver->touched,   &solver->active};
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
         g_free(lists[i]->items);
     g_free(solver->links);
@@ -103,6 +103,7 @@ maxmin_free(MaxMin *solver)
     g_free(solver->frozen_rate);
     g_free(solver->frozen_level);
     g_free(solver->heap);
+    g_free(solver->places);
     g_free(solver);
 }
 

@@ -51,10 +51,8 @@ enum {
     LINK_DIRTY = 1,   /* in the list of dirty links */
     LINK_LESS = 2,    /* a flow left, or capacity rose, since the last solve */
     LINK_MORE = 4,    /* a flow came, or capacity fell */
-    LINK_TOUCHED = 8, /* in this solve */
-    LINK_OPEN = 16,   /* in this solve: flows at or above the restart level are active */
-    LINK_FROZE = 32,  /* in this solve: it filled and held flows */
-    LINK_BROKEN = 64  /* in this solve: it filled below the level of a flow that is not active */
+    LINK_TOUCHED = 8, /* in this solve: it is dirty or has active flows */
+    LINK_CHANGED = 16 /* in this solve: its load is another */
 };
 
 typedef struct {
@@ -65,9 +63,11 @@ typedef struct {
     uint32_t n, room;
     uint32_t flags;
     /* During a solve. */
-    uint32_t n_active;
-    double active_weight; /* coefficient x weight over active flows not yet frozen */
-    Fixed rest;           /* capacity not yet given away */
+    uint32_t first_active, n_active; /* its places in the list of active ones */
+    uint32_t n_open;                 /* active flows not yet frozen */
+    double open_weight;              /* coefficient x weight over them */
+    double filled;                   /* the level at which it filled and froze flows; INFINITY */
+    Fixed rest;                      /* capacity not yet given away */
 } LinkState;
 
 typedef struct {
@@ -94,7 +94,9 @@ struct MaxMin {
     uint32_t n_buckets;
     /* Of the last solve. */
     IndexList changed, touched;
-    IndexList active, opening, broken;
+    IndexList active;
+    Place *places; /* of active flows, by touched link */
+    uint32_t places_room;
     double *frozen_rate, *frozen_level; /* by flow, found in this solve; taken over when the filling stands */
     uint32_t frozen_room;
     HeapEntry *heap;

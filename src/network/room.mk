@@ -9,6 +9,7 @@ libtrainshed_a_SOURCES += src/network/loss_book.c src/network/loss_book.h
 libtrainshed_a_SOURCES += src/network/loss_claim.c src/network/loss_claim.h
 libtrainshed_a_SOURCES += src/network/loss_group.c src/network/loss_group.h
 libtrainshed_a_SOURCES += src/network/loss_meter.c src/network/loss_meter.h
+libtrainshed_a_SOURCES += src/network/loss_spread.c src/network/loss_spread.h
 libtrainshed_a_SOURCES += src/network/maxmin.c src/network/maxmin.h src/network/maxmin_solve.c src/network/maxmin_state.h
 libtrainshed_a_SOURCES += src/network/model.h
 libtrainshed_a_SOURCES += src/network/network.c src/network/network.h
@@ -60,3 +61,5 @@ differential: tests/test-differential
 	@DIFFERENTIAL_SEEDS=$${DIFFERENTIAL_SEEDS:-10000} tests/test-differential > differential.tap; status=$$?; \
 	grep -v '^ok' differential.tap; rm -f differential.tap; exit $$status
 .PHONY: differential
+EXTRA_PROGRAMS += bench/fluid
+bench_fluid_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
