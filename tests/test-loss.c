@@ -454,9 +454,10 @@ reference_run(World *world)
 }
 
 /* A row of switches, three jobs' transfers in both directions, at random times, some of one coflow, some capped. */
-START_TEST(random_losses_equal_the_reference)
+static void
+random_losses(int seed)
 {
-    Random dice = random_named((uint64_t)_i, "loss");
+    Random dice = random_named((uint64_t)seed, "loss");
     g_autofree World *world = g_new0(World, 1);
     fixture_begin(&f);
     uint32_t s[SWITCHES], h[2 * SWITCHES];
@@ -471,7 +472,7 @@ START_TEST(random_losses_equal_the_reference)
         h[i] = fixture_node(&f, NODE_HOST, name);
         fixture_cable(&f, h[i], s[i / 2], 1e6 * (5 + (double)random_below(&dice, 9)), 0);
     }
-    f.config.collisions = _i % 2;
+    f.config.collisions = seed % 2;
     f.config.bucket_ps = S;
     fixture_network(&f, "fluid", ROUTING_ECMP);
     network_add_job(f.network, "b");
@@ -508,14 +509,21 @@ START_TEST(random_losses_equal_the_reference)
     for (uint32_t v = 0; v < JOBS; v++) {
         for (uint32_t c = 0; c < JOBS; c++) {
             double lost = fixture_lost(&f, v, c, INDEX_NONE, LOSS_CONTENTION);
-            ck_assert_msg(fabs(lost - world->lost[v][c]) < 1e-6, "seed %d: %u lost %.12g to %u, reference %.12g", _i, v,
-                          lost, c, world->lost[v][c]);
+            ck_assert_msg(fabs(lost - world->lost[v][c]) < 1e-6, "seed %d: %u lost %.12g to %u, reference %.12g", seed,
+                          v, lost, c, world->lost[v][c]);
         }
         double indirect = fixture_lost(&f, v, INDEX_NONE, INDEX_NONE, LOSS_INDIRECT);
         ck_assert_msg(fabs(indirect - world->lost[v][JOBS]) < 1e-6,
-                      "seed %d: %u lost %.12g indirectly, reference %.12g", _i, v, indirect, world->lost[v][JOBS]);
+                      "seed %d: %u lost %.12g indirectly, reference %.12g", seed, v, indirect, world->lost[v][JOBS]);
     }
     fixture_end(&f);
+}
+
+/* Ten seeds a test: forking costs more than they do. */
+START_TEST(random_losses_equal_the_reference)
+{
+    for (int seed = 10 * _i; seed < 10 * _i + 10; seed++)
+        random_losses(seed);
 }
 END_TEST
 
@@ -535,7 +543,7 @@ main(void)
     tcase_add_test(cases, a_loss_without_another_job_there_is_indirect);
     tcase_add_test(cases, collisions_are_told_from_contention);
     tcase_add_test(cases, a_fault_is_booked);
-    tcase_add_loop_test(cases, random_losses_equal_the_reference, 0, 120);
+    tcase_add_loop_test(cases, random_losses_equal_the_reference, 0, 12);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }

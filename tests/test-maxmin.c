@@ -177,10 +177,11 @@ random_change(Model *model, MaxMin *solver, gboolean even, Random *dice)
 }
 
 /* Random changes, a few an instant: every solve equals the full one, and tells exactly whose rate changed. */
-START_TEST(random_changes_equal_a_full_solve)
+static void
+random_changes(int seed)
 {
-    Random dice = random_named((uint64_t)_i, "maxmin");
-    gboolean even = _i % 3 == 0; /* equal capacities and weights: ties everywhere */
+    Random dice = random_named((uint64_t)seed, "maxmin");
+    gboolean even = seed % 3 == 0; /* equal capacities and weights: ties everywhere */
     g_autofree Model *model = g_new0(Model, 1);
     model->n_links = 3 + (uint32_t)random_below(&dice, MOST_LINKS - 3);
     g_autoptr(MaxMin) solver = maxmin_new(model->n_links);
@@ -205,8 +206,15 @@ START_TEST(random_changes_equal_a_full_solve)
             if (model->flows[f].live && times == 0)
                 ck_assert_double_eq(before[f], maxmin_rate(solver, model->flows[f].id));
         }
-        check_against_reference(model, solver, _i, round);
+        check_against_reference(model, solver, seed, round);
     }
+}
+
+/* Ten seeds a test: forking costs more than they do. */
+START_TEST(random_changes_equal_a_full_solve)
+{
+    for (int seed = 10 * _i; seed < 10 * _i + 10; seed++)
+        random_changes(seed);
 }
 END_TEST
 
@@ -345,7 +353,7 @@ main(void)
     tcase_add_test(cases, only_the_affected_are_told);
     tcase_add_test(cases, an_equal_flow_takes_the_place);
     tcase_add_test(cases, rates_round_down_to_what_integers_count);
-    tcase_add_loop_test(cases, random_changes_equal_a_full_solve, 0, 400);
+    tcase_add_loop_test(cases, random_changes_equal_a_full_solve, 0, 40);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }
