@@ -38,8 +38,9 @@ typedef struct {
     uint64_t shared_buffer_B;
     double alpha;
     /* A packet that meets more than kmin waiting bytes is marked with a probability that grows to pmax at kmax, and
-     * always above. kmax 0 = never; where the transport asks for marks and none are set: kmin = 32 us, kmax = 128 us
-     * of the link's rate, pmax 0.2 (Li et al., "HPCC", 2019, 5.1: 100 kB and 400 kB at 25 Gb/s). */
+     * always above. kmax 0 = never; where the transport asks for marks and none are set: kmin = 1 us, kmax = 40 us of
+     * the link's rate (Zhu et al., "DCQCN", 2015, 4: 5 kB and 200 kB at 40 Gb/s), pmax 0.2 (Li et al., "HPCC", 2019,
+     * 5.1), not their 0.01, with which 16 flows of 100 Gb/s swing together and idle the link. */
     uint64_t ecn_kmin_B, ecn_kmax_B;
     double ecn_pmax;
     /* Priority flow control (IEEE 802.1Qbb): a switch pauses a class of a link into it while it holds more than xoff

@@ -488,8 +488,8 @@ rest_init(PacketNet *net, uint32_t l)
     if (rest->buffer_B == PACKET_NO_LIMIT && net->transport->wants_trim)
         rest->buffer_B = TRIM_PACKETS * net->full_B;
     if (rest->kmax_B == 0 && net->transport->wants_marks) {
-        rest->kmin_B = (uint64_t)(32e-6 * link->capacity_Bps);
-        rest->kmax_B = 4 * rest->kmin_B;
+        rest->kmin_B = (uint64_t)(1e-6 * link->capacity_Bps);
+        rest->kmax_B = 40 * rest->kmin_B;
     }
 }
 

@@ -38,7 +38,7 @@ apply(TransportFlow *flow)
 {
     State *state = flow->state;
     state->window_B = CLAMP(state->window_B, state->w_ai_B, state->most_B);
-    flow->window_B = (uint64_t)state->window_B;
+    flow->window_B = (uint64_t)state->window_B + flow->packet_B - 1; /* the last packet may reach beyond it */
     flow->rate_Bps = MIN(state->window_B / sim_time_seconds(flow->rtt_ps), flow->line_Bps);
 }
 
