@@ -59,6 +59,16 @@ transfer(void *owner, const TransferRecord *row)
 }
 
 static void
+packet_link(void *owner, uint32_t link, const PacketLinkCounts *counts)
+{
+    Fixture *fixture = owner;
+    if (link >= fixture->packet_links->len)
+        g_array_set_size(fixture->packet_links, link + 1);
+    g_array_index(fixture->packet_links, PacketLinkCounts, link) = *counts;
+    digest(fixture, counts->data_packets + counts->marked);
+}
+
+static void
 handle_planned(void *owner, const Event *event)
 {
     Fixture *fixture = owner;
@@ -75,6 +85,7 @@ fixture_begin(Fixture *fixture)
     fixture->usage = g_array_new(FALSE, FALSE, sizeof(FixtureUsage));
     fixture->losses = g_array_new(FALSE, FALSE, sizeof(Loss));
     fixture->transfers = g_array_new(FALSE, FALSE, sizeof(TransferRecord));
+    fixture->packet_links = g_array_new(FALSE, TRUE, sizeof(PacketLinkCounts));
     fixture->engine = engine_new(1);
     kind_planned = engine_add_kind(fixture->engine, handle_planned, fixture);
     planned = g_array_new(FALSE, FALSE, sizeof(Planned));
@@ -114,7 +125,8 @@ fixture_network(Fixture *fixture, const char *model, RoutingPolicy policy)
     gboolean sealed = fabric_seal(fixture->fabric, &error);
     ck_assert_msg(sealed, "%s", error != NULL ? error->message : "");
     fixture->routes = routes_new(fixture->fabric, policy);
-    NetworkObserver observer = {.owner = fixture, .link_usage = link_usage, .loss = loss, .transfer = transfer};
+    NetworkObserver observer = {
+        .owner = fixture, .link_usage = link_usage, .loss = loss, .transfer = transfer, .packet_link = packet_link};
     fixture->network = network_new(model, &fixture->config, fixture->routes, fixture->engine, &observer, &error);
     ck_assert_msg(fixture->network != NULL, "%s", error != NULL ? error->message : "");
     fixture->client = network_add_client(fixture->network, told, fixture);
@@ -131,6 +143,7 @@ fixture_end(Fixture *fixture)
     g_array_unref(fixture->usage);
     g_array_unref(fixture->losses);
     g_array_unref(fixture->transfers);
+    g_array_unref(fixture->packet_links);
     g_array_unref(planned);
 }
 
@@ -210,6 +223,14 @@ fixture_lost(const Fixture *fixture, uint32_t victim, uint32_t culprit, uint32_t
             sum += row->lost_ps / 1e12;
     }
     return sum;
+}
+
+PacketLinkCounts
+fixture_packets(const Fixture *fixture, uint32_t link)
+{
+    if (link >= fixture->packet_links->len)
+        return (PacketLinkCounts){0};
+    return g_array_index(fixture->packet_links, PacketLinkCounts, link);
 }
 
 double

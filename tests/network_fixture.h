@@ -29,6 +29,7 @@ typedef struct {
     GArray *usage;                                       /* of FixtureUsage */
     GArray *losses;                                      /* of Loss */
     GArray *transfers;                                   /* of TransferRecord */
+    GArray *packet_links;                                /* of PacketLinkCounts, by link */
     uint64_t digest;                                     /* of all that was told, in order */
 } Fixture;
 
@@ -53,4 +54,6 @@ uint64_t fixture_bytes(const Fixture *fixture, uint32_t link, uint32_t job);
 SimTime fixture_busy(const Fixture *fixture, uint32_t link, uint32_t job);
 /* Lost seconds; INDEX_NONE for culprit: no culprit; link INDEX_NONE: any. */
 double fixture_lost(const Fixture *fixture, uint32_t victim, uint32_t culprit, uint32_t link, LossKind kind);
+/* Of packets over a link; all zero where none went. */
+PacketLinkCounts fixture_packets(const Fixture *fixture, uint32_t link);
 double fixture_lost_in_all(const Fixture *fixture);

@@ -42,7 +42,7 @@ static const struct {
     {"hpcc", "w_ai", "80 B", NULL},
     {"ndp", "window", "100 kB", NULL},
     {"ndp", "qqqqqqqq", "1", "transport ndp has no \"qqqqqqqq\"; it has recovery, reorder, timeout, window, ask"},
-    {"window", "rate", "0 b/s", "rate: found 0 b/s, expected more than 0"},
+    {"window", "rate", "0 b/s", NULL},
     {"window", "reorder", "0", "reorder: found 0, expected 1 to 1.04858e+06"},
     {"dcqnc", "g", "1", "transport \"dcqnc\" is not known; do you mean \"dcqcn\"?"},
     {"zzzzzzzz", "g", "1", "transport \"zzzzzzzz\" is not known; known are window, dcqcn, swift, timely, hpcc, ndp"},

@@ -262,7 +262,7 @@ packet_pfc_handle_check(void *owner, const Event *event)
     engine_abandon(net->base.engine, -1);
     if (net->n_paused == 0)
         return;
-    for (uint32_t class = 0; class < PACKET_CLASSES && net->checking; class ++)
+    for (uint32_t class = 0; class < PACKET_CLASSES; class ++)
         if (search_class(net, class))
             return;
     schedule_check(net);

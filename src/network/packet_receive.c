@@ -59,7 +59,6 @@ packet_receive_data(PacketNet *net, Flow *flow, uint32_t number)
     data.fresh = received == RECEIVED_NEW;
     if (data.fresh)
         flow->received_B += packet.size - net->base.config.packet.header_B;
-    data.fresh = received == RECEIVED_NEW;
     if (net->transport->on_data != NULL)
         net->transport->on_data(&flow->open, &data);
     if (received == RECEIVED_REFUSED && flow->receiver.kind == RECOVERY_GO_BACK_N)
