@@ -66,3 +66,9 @@ differential: tests/test-differential
 .PHONY: differential
 EXTRA_PROGRAMS += bench/fluid
 bench_fluid_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
+check_PROGRAMS += tests/test-transport
+tests_test_transport_SOURCES = tests/test-transport.c tests/transport_world.c tests/transport_world.h tests/network_fixture.c tests/network_fixture.h
+tests_test_transport_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-transport-loss
+tests_test_transport_loss_SOURCES = tests/test-transport-loss.c tests/transport_world.c tests/transport_world.h tests/network_fixture.c tests/network_fixture.h
+tests_test_transport_loss_LDADD = $(TEST_LIBS)
