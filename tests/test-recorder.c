@@ -193,6 +193,7 @@ tell_network(const ClusterObserver *observer)
     network->link_usage(network->owner, 0, 1, 0, 200, 1, 100);
     network->link_usage(network->owner, 0, 0, 200, 200, 2, 200);
     network->link_usage(network->owner, 1, 0, 200, 200, 1, 50);
+    network->packet_link(network->owner, 1, &(PacketLinkCounts){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
     network->loss(network->owner, &(Loss){0, 1, 0, 1, 0, LOSS_CONTENTION, 10.4, 1});
     network->loss(network->owner, &(Loss){0, 1, 0, 2, 200, LOSS_CONTENTION, 10.4, 1});
     network->loss(network->owner, &(Loss){0, 0, 0, 2, 200, LOSS_COLLISION, 3.5, 1});
@@ -271,6 +272,7 @@ START_TEST(every_table_has_its_rows)
            "1|0|1|0|1|0|contention|10|1 / 1|0|1|0|2|200|contention|10|1 / 1|0|0|0|2|200|collision|4|1 / "
            "1|1|-|-|0|0|indirect|7|0");
     expect(db, "SELECT * FROM rank_traffic", "1|0|0|1|3|2 / 1|0|1|0|1|1");
+    expect(db, "SELECT * FROM packet_link", "1|1|1|2|3|4|5|6|7|8|9|10|11|12");
     expect(db, "SELECT * FROM flow",
            "1|0|0|0|1|0|2|1|0|1|5|9|12 / 1|1|0|0|0|1|0|0|1|2|0|8|11 / 1|2|0|-|0|1|0|0|1|1|20|28|31");
     expect(db, "SELECT * FROM event", "1|7|warning|link 0|it's \"full\"");

@@ -36,6 +36,11 @@ static const struct {
          "id, job_id, iteration, grp, stream, seq, kind, algorithm, ranks, bytes, first_ps, ready_ps, end_ps, alone_ps",
          FALSE},
     [TABLE_LINK_USAGE] = {"link_usage", "link_id, job_id, bucket_start_ps, bucket_ps, bytes, busy_ps", FALSE},
+    [TABLE_PACKET_LINK] =
+        {"packet_link",
+         "link_id, data_packets, control_packets, header_B, control_B, resent_B, dropped, dropped_B, trimmed, marked, "
+         "pauses, paused_ps, max_queue_B",
+         FALSE},
     [TABLE_CONTENTION] =
         {"contention",
          "victim_job_id, culprit_job_id, link_id, iteration, bucket_start_ps, kind, lost_transfer_ps, bytes", FALSE},

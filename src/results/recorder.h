@@ -37,9 +37,9 @@ typedef struct {
 } JobInfo;
 
 /* What to store. Each has what those before it have.
- *   summary      run, node, link, job with its figures, placement, event; link_usage folded to one row a link and job,
- * contention to one a victim, culprit, link and kind iterations   iteration collectives  collective, rank_traffic;
- * link_usage and contention by bucket flows        flow */
+ *   summary      run, node, link, packet_link, job with its figures, placement, event; link_usage folded to one row a
+ * link and job, contention to one a victim, culprit, link and kind iterations   iteration collectives  collective,
+ * rank_traffic; link_usage and contention by bucket flows        flow */
 typedef enum { RESULTS_SUMMARY, RESULTS_ITERATIONS, RESULTS_COLLECTIVES, RESULTS_FLOWS } ResultsLevel;
 
 typedef struct Recorder Recorder;

@@ -128,6 +128,28 @@ observe_transfer(void *owner, const TransferRecord *transfer)
         write_flow(recorder, transfer);
 }
 
+static void
+observe_packet_link(void *owner, uint32_t link, const PacketLinkCounts *counts)
+{
+    Bulk *row = recorder_row(owner, TABLE_PACKET_LINK);
+    if (row == NULL)
+        return;
+    bulk_int(row, link);
+    bulk_size(row, counts->data_packets);
+    bulk_size(row, counts->control_packets);
+    bulk_size(row, counts->header_B);
+    bulk_size(row, counts->control_B);
+    bulk_size(row, counts->resent_B);
+    bulk_size(row, counts->dropped);
+    bulk_size(row, counts->dropped_B);
+    bulk_size(row, counts->trimmed);
+    bulk_size(row, counts->marked);
+    bulk_size(row, counts->pauses);
+    bulk_int(row, counts->paused_ps);
+    bulk_size(row, counts->max_queue_B);
+    recorder_row_done(owner, TABLE_PACKET_LINK);
+}
+
 void
 recorder_observe_network(Recorder *recorder)
 {
@@ -140,6 +162,7 @@ recorder_observe_network(Recorder *recorder)
     recorder->observer.network.link_usage = observe_usage;
     recorder->observer.network.loss = observe_loss;
     recorder->observer.network.transfer = observe_transfer;
+    recorder->observer.network.packet_link = observe_packet_link;
 }
 
 static void

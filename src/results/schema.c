@@ -140,6 +140,25 @@ const char *const schema_sql =
 "  FOREIGN KEY (run_id, job_id) REFERENCES job (run_id, id)\n"
 ") STRICT;\n"
 "\n"
+"CREATE TABLE packet_link ( -- added: of model packet, links over which packets went or were lost\n"
+"  run_id          INTEGER NOT NULL,\n"
+"  link_id         INTEGER NOT NULL,\n"
+"  data_packets    INTEGER NOT NULL, -- that left, packets sent again included\n"
+"  control_packets INTEGER NOT NULL, -- ACKs and the like, and what is left of trimmed packets\n"
+"  header_B        INTEGER NOT NULL, -- of data packets\n"
+"  control_B       INTEGER NOT NULL,\n"
+"  resent_B        INTEGER NOT NULL, -- payload of packets that had been sent before\n"
+"  dropped         INTEGER NOT NULL, -- packets lost at this port or on this link\n"
+"  dropped_B       INTEGER NOT NULL, -- their payload\n"
+"  trimmed         INTEGER NOT NULL, -- packets that lost their payload here\n"
+"  marked          INTEGER NOT NULL, -- packets that got an ECN mark here\n"
+"  pauses          INTEGER NOT NULL, -- times the port was paused (PFC)\n"
+"  paused_ps       INTEGER NOT NULL, -- time in which a class of it was paused\n"
+"  max_queue_B     INTEGER NOT NULL, -- most that waited\n"
+"  PRIMARY KEY (run_id, link_id),\n"
+"  FOREIGN KEY (run_id, link_id) REFERENCES link (run_id, id)\n"
+") STRICT, WITHOUT ROWID;\n"
+"\n"
 "CREATE TABLE contention ( -- who cost whom (DEFINITIONS 6); below level collectives folded over the run\n"
 "  run_id           INTEGER NOT NULL,\n"
 "  victim_job_id    INTEGER NOT NULL,\n"
@@ -298,6 +317,6 @@ const char *const schema_drop_index_sql = "DROP INDEX IF EXISTS link_usage_key;"
                                           "DROP INDEX IF EXISTS flow_job;"
                                           "DROP INDEX IF EXISTS event_run;";
 
-const char *const schema_run_tables[] = {"node",       "link",       "job",        "placement",   "iteration",
-                                         "collective", "link_usage", "contention", "attribution", "rank_traffic",
-                                         "flow",       "event",      NULL};
+const char *const schema_run_tables[] = {"node",         "link",       "job",         "placement",  "iteration",
+                                         "collective",   "link_usage", "packet_link", "contention", "attribution",
+                                         "rank_traffic", "flow",       "event",       NULL};
