@@ -13,14 +13,14 @@ below(Random *dice, uint32_t bound)
 }
 
 static void
-random_zone(GenerateSpec *spec, Random *dice)
+random_zone(GenerateSpec *spec, gboolean nvlink, Random *dice)
 {
     static const ZoneNetwork networks[] = {ZONE_RAIL, ZONE_CLOS2, ZONE_CLOS2, ZONE_CLOS3, ZONE_SWITCH};
     static const double oversubscriptions[] = {1, 1, 2, 4};
     uint32_t gpus = 1u << below(dice, 3);
     spec->server.gpus = gpus;
     spec->server.nics = gpus;
-    spec->server.nvlink_rate_Bps = below(dice, 4) > 0 ? 200e9 : 0;
+    spec->server.nvlink_rate_Bps = below(dice, 4) > 0 || nvlink ? 200e9 : 0;
     spec->server.nvlink_latency_ps = 300 * PS_PER_NS;
     spec->server.nic_rate_Bps = 50e9;
     spec->zone.servers = 2 + below(dice, 3);
@@ -54,10 +54,10 @@ random_buildings(GenerateSpec *spec, Random *dice)
 
 /* NULL where the dice ask for what cannot be built. */
 static Fabric *
-generated(Random *dice)
+generated(gboolean nvlink, Random *dice)
 {
     g_autoptr(GenerateSpec) spec = generate_spec_new();
-    random_zone(spec, dice);
+    random_zone(spec, nvlink, dice);
     random_buildings(spec, dice);
     return generate_fabric(spec, NULL);
 }
@@ -117,13 +117,13 @@ graph(Random *dice)
 }
 
 Fabric *
-random_fabric(Random *dice)
+random_fabric(Random *dice, gboolean nvlink)
 {
     if (below(dice, 2) == 0)
         return graph(dice);
     Fabric *fabric = NULL;
     while (fabric == NULL)
-        fabric = generated(dice);
+        fabric = generated(nvlink, dice);
     return fabric;
 }
 

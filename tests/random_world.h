@@ -8,8 +8,9 @@
 #include "network/network.h"
 
 /* Sealed: a generated site (servers of a few GPUs, every sort of zone that joins them, one or two buildings) or a
- * random graph of switches and hosts. */
-Fabric *random_fabric(Random *dice);
+ * random graph of switches and hosts. nvlink: the GPUs of a server have NVLink in any case, as channels of rings need
+ * it. */
+Fabric *random_fabric(Random *dice, gboolean nvlink);
 
 /* One of those whose routes do not depend on the time of asking. */
 RoutingPolicy random_routing(Random *dice);

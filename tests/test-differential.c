@@ -84,7 +84,7 @@ static void
 begin_case(Case *given, int seed, gboolean faults)
 {
     Random dice = random_named((uint64_t)seed, "differential");
-    *given = (Case){.fabric = random_fabric(&dice),
+    *given = (Case){.fabric = random_fabric(&dice, FALSE),
                     .routing = random_routing(&dice),
                     .n_jobs = 1 + below(&dice, MOST_JOBS),
                     .n_transfers = 2 + below(&dice, MOST_TRANSFERS - 2),

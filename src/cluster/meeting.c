@@ -189,7 +189,8 @@ pattern_of(const Meetings *meetings, Instance *instance, const Op *op)
     if (pattern != NULL)
         return pattern;
     pattern = g_new0(Pattern, 1);
-    pattern->bytes = job_scaled(meetings->job, op->bytes);
+    if (op->collective != COLLECTIVE_BARRIER) /* which moves none, whatever the trace says */
+        pattern->bytes = job_scaled(meetings->job, op->bytes);
     pattern->alone_ps = -1;
     if (op->collective == COLLECTIVE_ALL_TO_ALL && is_uneven(meetings, instance, op->seq))
         fill_matrix(meetings, instance, op->seq, pattern);

@@ -15,3 +15,7 @@ tests_test_placement_LDADD = $(TEST_LIBS)
 tests_test_script_LDADD = $(TEST_LIBS)
 tests_test_simulation_LDADD = $(TEST_LIBS)
 tests_test_recorded_alone_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-differential-runs
+tests_test_differential_runs_SOURCES = tests/test-differential-runs.c tests/random_jobs.c tests/random_jobs.h \
+	tests/random_world.c tests/random_world.h
+tests_test_differential_runs_LDADD = $(TEST_LIBS)
