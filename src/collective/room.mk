@@ -33,3 +33,6 @@ TESTS_SH += tests/test-collective-command.sh
 dist_man_MANS += doc/trainshed-collective.1
 check_PROGRAMS += tests/test-collective-runner
 tests_test_collective_runner_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-differential-grains
+tests_test_differential_grains_SOURCES = tests/test-differential-grains.c tests/random_world.c tests/random_world.h
+tests_test_differential_grains_LDADD = $(TEST_LIBS)
