@@ -60,9 +60,12 @@ tests_test_differential_SOURCES = tests/test-differential.c tests/random_world.c
 tests_test_differential_LDADD = $(TEST_LIBS)
 
 # The differential tests at far more seeds than make check has; prints what fails.
-differential: tests/test-differential
-	@DIFFERENTIAL_SEEDS=$${DIFFERENTIAL_SEEDS:-10000} tests/test-differential > differential.tap; status=$$?; \
-	grep -v '^ok' differential.tap; rm -f differential.tap; exit $$status
+DIFFERENTIAL = tests/test-differential tests/test-differential-grains tests/test-differential-runs
+differential: $(DIFFERENTIAL)
+	@for test in $(DIFFERENTIAL); do \
+	  DIFFERENTIAL_SEEDS=$${DIFFERENTIAL_SEEDS:-5000} $$test > differential.tap; status=$$?; \
+	  echo $$test; grep -v '^ok' differential.tap; test $$status -eq 0 || exit $$status; \
+	done; rm -f differential.tap
 .PHONY: differential
 EXTRA_PROGRAMS += bench/fluid
 bench_fluid_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
