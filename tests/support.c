@@ -32,6 +32,12 @@ below(const char *variable, const char *fallback, const char *relative)
     return g_intern_string(path);
 }
 
+gboolean
+support_at_length(void)
+{
+    return g_strcmp0(g_getenv("TRAINSHED_AT_LENGTH"), "yes") == 0;
+}
+
 const char *
 support_shared(const char *relative)
 {

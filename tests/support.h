@@ -7,10 +7,14 @@
 /* Runs the suite (forking), prints TAP with "# SKIP reason" for tests that skipped, frees it; the exit status. */
 int support_main(Suite *suite);
 
+/* Is this a run of make packet-at-length? Then tests that are short in make check take the time they need. */
+gboolean support_at_length(void);
+
 /* Marks the running test as skipped; the test then returns. */
 void support_skip(const char *function, const char *reason);
 
-/* The path of a file under $SHARED (default ../shared beside the source tree), or NULL where it is absent. Borrowed, kept until exit. */
+/* The path of a file under $SHARED (default ../shared beside the source tree), or NULL where it is absent. Borrowed,
+ * kept until exit. */
 const char *support_shared(const char *relative);
 
 /* The path of a file under the source tree's top ($SRCDIR). Borrowed, kept until exit. */

@@ -1,0 +1,150 @@
+#include "network_fixture.h"
+
+/* 100 km of fibre at 400 Gb/s into a switch that pauses, drained at a lower rate: what headroom loses nothing, and what
+ * resume level keeps the drain busy. A pause or resume is heeded T = 2 L / v + t_resp later as the switch sees it:
+ * 1 ms + 3.84 us. Packets of 9216 B on the wire. Lossless at full rate needs both. */
+
+#define GBPS 1.25e8
+
+static Fixture f;
+
+enum { WIRE_B = 9216, HEADER_B = 64 };
+static const double fast_Bps = 400 * GBPS;
+static const SimTime fibre_ps = 500 * PS_PER_US, response_ps = 3840 * PS_PER_NS, short_ps = 1 * PS_PER_US;
+static const double round_s = 1003.84e-6;
+
+typedef struct {
+    double drain_Bps;
+    uint64_t xoff_B, xon_B, headroom_B, bytes;
+    const char *recovery;
+} Case;
+
+typedef struct {
+    double goodput_Bps; /* of payload, from the first bit at the switch to the last byte delivered */
+    PacketTotals totals;
+} Result;
+
+static Result
+play(const Case *c)
+{
+    TransportSetting settings[] = {{"window", "100 GB"}, {"recovery", c->recovery}};
+    fixture_begin(&f);
+    uint32_t source = fixture_node(&f, NODE_HOST, "source"), sink = fixture_node(&f, NODE_HOST, "sink");
+    uint32_t far = fixture_node(&f, NODE_DCI, "switch");
+    fixture_cable(&f, source, far, fast_Bps, fibre_ps);
+    fixture_cable(&f, far, sink, c->drain_Bps, short_ps);
+    PacketConfig *config = &f.config.packet;
+    config->mtu_B = WIRE_B - HEADER_B;
+    config->pfc = TRUE;
+    config->pfc_xoff_B = c->xoff_B;
+    config->pfc_xon_B = c->xon_B;
+    config->pfc_headroom_B = c->headroom_B;
+    config->pfc_response_ps = response_ps;
+    config->settings = settings;
+    config->n_settings = G_N_ELEMENTS(settings);
+    f.config.books = FALSE;
+    fixture_network(&f, "packet", ROUTING_ECMP);
+    Transfer transfer = fixture_transfer(&f, source, sink, c->bytes);
+    fixture_send(&f, &transfer, 0);
+    fixture_run(&f);
+    ck_assert_int_gt(f.delivered[0], 0);
+    Result result = {.totals = network_totals(f.network).packet};
+    result.goodput_Bps = (double)c->bytes / sim_time_seconds(f.delivered[0] - fibre_ps);
+    fixture_end(&f);
+    return result;
+}
+
+static const double payload = (WIRE_B - HEADER_B) / (double)WIRE_B;
+
+/* C T + 2 MTU = 50e9 x 1003.84 us + 2 x 9216 = 50,210,432 B (closed_forms.csv, F314), whatever the drain. With 40 MB
+ * and a drain of 40 Gb/s, (C - D) T = 45.2 MB come after xoff: some are lost, and go-back-N sends what was already on
+ * its way again. */
+START_TEST(headroom_of_the_formula_loses_nothing_and_less_does)
+{
+    Case c = {.drain_Bps = 40 * GBPS,
+              .xoff_B = 10000000,
+              .xon_B = 9990784,
+              .headroom_B = 50210432,
+              .bytes = 400000000,
+              .recovery = "go_back_n"};
+    Result enough = play(&c);
+    ck_assert_uint_eq(enough.totals.dropped, 0);
+    ck_assert_uint_eq(enough.totals.resent, 0);
+    ck_assert_uint_gt(enough.totals.pauses, 1);
+    ck_assert_double_gt(enough.goodput_Bps, 0.99 * c.drain_Bps * payload);
+    c.headroom_B = 40000000;
+    Result less = play(&c);
+    ck_assert_uint_gt(less.totals.dropped, 0);
+    ck_assert_uint_gt(less.totals.resent, less.totals.dropped);
+    ck_assert_double_lt(less.goodput_Bps, 0.95 * enough.goodput_Bps);
+}
+END_TEST
+
+/* The same with no drain to speak of (1 Mb/s): all of C T comes after xoff. */
+START_TEST(the_formula_is_tight)
+{
+    Case c = {.drain_Bps = 0.01 * GBPS,
+              .xoff_B = 100000,
+              .xon_B = 90784,
+              .headroom_B = 50210432,
+              .bytes = 51000000,
+              .recovery = "selective_repeat"};
+    ck_assert_uint_eq(play(&c).totals.dropped, 0);
+    c.headroom_B -= 4 * WIRE_B;
+    ck_assert_uint_gt(play(&c).totals.dropped, 0);
+}
+END_TEST
+
+/* Resumed at D T = 12,548,000 B the drain of 100 Gb/s is never idle: the last byte arrives when all of it has been
+ * drained without a gap. */
+START_TEST(a_resume_level_of_a_round_trip_keeps_the_drain_busy)
+{
+    Case c = {.drain_Bps = 100 * GBPS,
+              .xoff_B = 12548000 + 2 * WIRE_B,
+              .xon_B = 12548000 + 2 * WIRE_B,
+              .headroom_B = 50210432,
+              .bytes = 1000000000,
+              .recovery = "go_back_n"};
+    Result result = play(&c);
+    ck_assert_uint_eq(result.totals.dropped, 0);
+    ck_assert_uint_gt(result.totals.pauses, 10);
+    ck_assert_double_gt(result.goodput_Bps, 0.9999 * c.drain_Bps * payload);
+    ck_assert_double_le(result.goodput_Bps, c.drain_Bps * payload);
+}
+END_TEST
+
+/* At a tenth of it the switch runs dry. A cycle: it fills from empty to xoff at C - D (33.5 us); takes (C - D) T more
+ * while the pause travels; drains down to xon; and while the resume and the first packets travel it drains xon, a tenth
+ * of T, and idles nine tenths. */
+START_TEST(a_tenth_of_it_idles_the_drain)
+{
+    const double xon_B = 1254800;
+    Case c = {.drain_Bps = 100 * GBPS,
+              .xoff_B = 1254800,
+              .xon_B = 1254800,
+              .headroom_B = 50210432,
+              .bytes = 2000000000,
+              .recovery = "go_back_n"};
+    Result result = play(&c);
+    ck_assert_uint_eq(result.totals.dropped, 0);
+    double rise_s = xon_B / (fast_Bps - c.drain_Bps), fall_s = (fast_Bps - c.drain_Bps) * round_s / c.drain_Bps;
+    double idle_s = round_s - xon_B / c.drain_Bps, cycle_s = rise_s + round_s + fall_s + round_s;
+    double by_hand_Bps = c.drain_Bps * payload * (1 - idle_s / cycle_s);
+    ck_assert_double_eq_tol(by_hand_Bps, 0.8212 * c.drain_Bps * payload, 1e-4 * c.drain_Bps);
+    ck_assert_double_eq_tol(result.goodput_Bps, by_hand_Bps, 0.05 * by_hand_Bps);
+}
+END_TEST
+
+int
+main(void)
+{
+    Suite *suite = suite_create("packet-long-link");
+    TCase *tcase = tcase_create("long-link");
+    tcase_set_timeout(tcase, 60);
+    tcase_add_test(tcase, headroom_of_the_formula_loses_nothing_and_less_does);
+    tcase_add_test(tcase, the_formula_is_tight);
+    tcase_add_test(tcase, a_resume_level_of_a_round_trip_keeps_the_drain_busy);
+    tcase_add_test(tcase, a_tenth_of_it_idles_the_drain);
+    suite_add_tcase(suite, tcase);
+    return support_main(suite);
+}
