@@ -23,7 +23,7 @@ typedef struct {
     double wait_s;           /* sum over all but the first tenth */
 } Queue;
 
-/* Our own sequence: log of a uniform number in (0, 1]. */
+/* By the logarithm of a uniform number in (0, 1]. */
 static double
 exponential(Random *dice, double mean)
 {

@@ -81,3 +81,9 @@ tests_test_packet_queueing_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-packet-long-link
 tests_test_packet_long_link_SOURCES = tests/test-packet-long-link.c tests/network_fixture.c tests/network_fixture.h
 tests_test_packet_long_link_LDADD = $(TEST_LIBS)
+
+# Tests of packets that are short in make check, at their full length: minutes.
+packet-at-length: tests/test-packet-queueing$(EXEEXT) tests/test-transport$(EXEEXT)
+	TRAINSHED_AT_LENGTH=yes tests/test-packet-queueing$(EXEEXT)
+	TRAINSHED_AT_LENGTH=yes tests/test-transport$(EXEEXT)
+.PHONY: packet-at-length
