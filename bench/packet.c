@@ -201,15 +201,16 @@ perform(const Case *bench, const char *folder)
     double hops = (double)(totals->data_hops + totals->control_hops);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    printf(
-        "{\"bench\": \"packet\", \"case\": \"%s\", \"hosts\": %u, \"flows\": %u, \"bytes\": %" G_GUINT64_FORMAT
-        ", \"rate\": \"400 Gb/s\", \"latency\": \"1 us\", \"transport\": \"%s\", \"routing\": \"%s\", \"end_us\": "
-        "%.3f, "
-        "\"data_hops\": %" G_GUINT64_FORMAT ", \"control_hops\": %" G_GUINT64_FORMAT ", \"dropped\": %" G_GUINT64_FORMAT
-        ", \"events\": %" G_GUINT64_FORMAT ", \"hops_per_s\": %.4g, \"cpu_s\": %.4f, \"peak_rss_MiB\": %.1f}\n",
-        bench->name, bench->k * bench->k * bench->k / 4, rows->len, median->totals.bytes, bench->transport,
-        routing_policy_name(bench->policy), (double)median->end_ps / PS_PER_US, totals->data_hops, totals->control_hops,
-        totals->dropped, median->events, hops / median->cpu_s, median->cpu_s, (double)usage.ru_maxrss / 1024);
+    printf("{\"bench\": \"packet\", \"case\": \"%s\", \"hosts\": %u, \"flows\": %u, \"bytes\": %" G_GUINT64_FORMAT
+           ", \"rate\": \"400 Gb/s\", \"latency\": \"1 us\", \"transport\": \"%s\", \"routing\": \"%s\", \"end_us\": "
+           "%.3f, "
+           "\"data_hops\": %" G_GUINT64_FORMAT ", \"control_hops\": %" G_GUINT64_FORMAT
+           ", \"dropped\": %" G_GUINT64_FORMAT ", \"trimmed\": %" G_GUINT64_FORMAT ", \"events\": %" G_GUINT64_FORMAT
+           ", \"hops_per_s\": %.4g, \"cpu_s\": %.4f, \"peak_rss_MiB\": %.1f}\n",
+           bench->name, bench->k * bench->k * bench->k / 4, rows->len, median->totals.bytes, bench->transport,
+           routing_policy_name(bench->policy), (double)median->end_ps / PS_PER_US, totals->data_hops,
+           totals->control_hops, totals->dropped, median->events, hops / median->cpu_s, median->cpu_s,
+           (double)usage.ru_maxrss / 1024);
     fflush(stdout);
 }
 
@@ -221,7 +222,11 @@ static const Case cases[] = {
     {"permutation", "perm_128_2MB.cm", 8, ROUTING_SPRAY, "window", FALSE, FALSE},
     {"permutation", "perm_1024_2MB.cm", 16, ROUTING_SPRAY, "window", FALSE, FALSE},
     {"permutation", "perm_128_2MB.cm", 8, ROUTING_ADAPTIVE, "window", FALSE, FALSE},
-    {"incast", "incast_127to1_2MB.cm", 8, ROUTING_ECMP, "window", TRUE, FALSE},
+    {"permutation, PFC", "perm_128_2MB.cm", 8, ROUTING_ECMP, "dcqcn", TRUE, FALSE},
+    {"permutation, ECN", "perm_1024_2MB.cm", 16, ROUTING_ECMP, "dcqcn", FALSE, TRUE},
+    {"permutation", "perm_128_2MB.cm", 8, ROUTING_SPRAY, "ndp", FALSE, FALSE},
+    {"incast", "incast_127to1_2MB.cm", 8, ROUTING_ECMP, "ndp", FALSE, FALSE},
+    {"incast_127to1_2MB.cm", 8, ROUTING_ECMP, "window", TRUE, FALSE},
 };
 
 /* bench/packet [--case N] [FOLDER] */

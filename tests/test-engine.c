@@ -128,6 +128,22 @@ START_TEST(a_stop_lets_the_instant_end)
 }
 END_TEST
 
+/* Events 1 and 3 at 10 and 30 ps; 3 is abandoned: the run ends at 10. Taken back, it comes after all. */
+START_TEST(abandoned_events_keep_no_run_going)
+{
+    uint32_t kind = engine_add_kind(world.engine, note, &world);
+    engine_schedule(world.engine, (Event){.when = 30, .kind = kind, .target = 3});
+    engine_schedule(world.engine, (Event){.when = 10, .kind = kind, .target = 1});
+    engine_abandon(world.engine, 1);
+    ck_assert(engine_run(world.engine, NULL));
+    ck_assert_str_eq(world.log->str, "1@10 ");
+    ck_assert_int_eq(engine_now(world.engine), 10);
+    engine_abandon(world.engine, -1);
+    ck_assert(engine_run(world.engine, NULL));
+    ck_assert_str_eq(world.log->str, "1@10 3@30 ");
+}
+END_TEST
+
 START_TEST(leaving_the_range_of_time_fails_the_run)
 {
     world.kind = engine_add_kind(world.engine, breed, &world);
@@ -195,6 +211,7 @@ main(void)
     tcase_add_test(tc, what_a_settler_makes_for_now_is_a_further_round);
     tcase_add_test(tc, a_failure_ends_the_run_after_its_event);
     tcase_add_test(tc, a_stop_lets_the_instant_end);
+    tcase_add_test(tc, abandoned_events_keep_no_run_going);
     tcase_add_test(tc, leaving_the_range_of_time_fails_the_run);
     tcase_add_test(tc, a_watcher_ends_an_endless_run);
     tcase_add_test(tc, a_watcher_ends_an_instant_that_never_does);
