@@ -16,13 +16,15 @@ enum { SIZE_CLASSES = 33 };
 typedef struct {
     uint32_t link, job;
     uint32_t next;          /* pair of the link */
-    UsageCount rate, count; /* of bytes beyond `whole` */
+    UsageCount rate, count; /* in whole bytes' parts; count: of bytes beyond `whole` */
+    UsageCount share;       /* by coefficients: the rate itself, where few bytes are split over many links */
     uint64_t whole, told;
     SimTime last, bucket_end, busy; /* busy: within the bucket */
 } Pair;
 
 typedef struct {
     uint32_t pair;
+    double coefficient;
     uint64_t bytes;
     UsageCount moved; /* of a split flow */
 } Hop;
@@ -159,17 +161,18 @@ advance(Usage *usage, Pair *pair, SimTime now)
 }
 
 static void
-change_pair(Usage *usage, uint32_t p, UsageCount rate_change, SimTime now)
+change_pair(Usage *usage, uint32_t p, UsageCount rate_change, UsageCount share_change, SimTime now)
 {
     Pair *pair = &usage->pairs[p];
     if (usage->hook != NULL)
         usage->hook(usage->hook_owner, pair->link, now);
     if (pair->last < now)
         advance(usage, pair, now);
-    usage->jobs_on[pair->link] -= pair->rate > 0;
+    usage->jobs_on[pair->link] -= pair->share > 0;
     pair->rate += rate_change;
-    usage->jobs_on[pair->link] += pair->rate > 0;
-    assert(pair->rate >= 0);
+    pair->share += share_change;
+    usage->jobs_on[pair->link] += pair->share > 0;
+    assert(pair->rate >= 0 && pair->share >= 0);
 }
 
 static uint32_t
@@ -216,7 +219,8 @@ usage_begin(Usage *usage, uint32_t job, const Demand *demand, SimTime now)
     Book book = {.first = first, .n = demand->n, .whole = TRUE, .largest = demand->largest, .since = now};
     for (uint32_t i = 0; i < demand->n; i++) {
         uint32_t pair = find_pair(usage, demand->uses[i].link, job, now);
-        usage->hops[first + i] = (Hop){.pair = pair, .bytes = demand->bytes[i]};
+        usage->hops[first + i] =
+            (Hop){.pair = pair, .coefficient = demand->uses[i].coefficient, .bytes = demand->bytes[i]};
         book.whole = book.whole && demand->bytes[i] == demand->largest;
     }
     usage->books[number] = book;
@@ -228,6 +232,12 @@ hop_rate(const Book *book, const Hop *hop)
 {
     double rate = book->whole ? book->rate_Bps : book->rate_Bps * ((double)hop->bytes / (double)book->largest);
     return (UsageCount)(rate * 0x1p32);
+}
+
+static UsageCount
+hop_share(const Book *book, const Hop *hop)
+{
+    return (UsageCount)(book->rate_Bps * hop->coefficient * 0x1p32);
 }
 
 /* What has moved up to now is counted; the rate becomes another. */
@@ -245,7 +255,7 @@ change_rate(Usage *usage, Book *book, double rate_Bps, SimTime now)
             hop->moved += old * passed;
         else if (i == 0)
             book->moved += old * passed;
-        change_pair(usage, hop->pair, new - old, now);
+        change_pair(usage, hop->pair, new - old, hop_share(book, hop) - hop_share(&before, hop), now);
     }
 }
 
@@ -330,7 +340,7 @@ usage_pair_job(const Usage *usage, uint32_t pair)
 UsageCount
 usage_pair_rate(const Usage *usage, uint32_t pair)
 {
-    return usage->pairs[pair].rate;
+    return usage->pairs[pair].share;
 }
 
 uint32_t
@@ -348,5 +358,5 @@ usage_book_pair(const Usage *usage, uint32_t book, uint32_t i)
 UsageCount
 usage_book_rate(const Usage *usage, uint32_t book, uint32_t i)
 {
-    return hop_rate(&usage->books[book], &usage->hops[usage->books[book].first + i]);
+    return hop_share(&usage->books[book], &usage->hops[usage->books[book].first + i]);
 }

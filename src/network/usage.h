@@ -41,7 +41,7 @@ uint32_t usage_next_pair(const Usage *usage, uint32_t pair);
 uint32_t usage_n_pairs(const Usage *usage);
 uint32_t usage_pair_link(const Usage *usage, uint32_t pair);
 uint32_t usage_pair_job(const Usage *usage, uint32_t pair);
-/* Its present rate in 2^-32 B/s. */
+/* Its present rate in 2^-32 B/s, by coefficients: also where a transfer of few bytes has none for this link. */
 UsageCount usage_pair_rate(const Usage *usage, uint32_t pair);
 /* Jobs whose rate on the link is above 0. */
 uint32_t usage_jobs_on(const Usage *usage, uint32_t link);
