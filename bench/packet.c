@@ -209,7 +209,7 @@ perform(const Case *bench, const char *folder)
            ", \"hops_per_s\": %.4g, \"cpu_s\": %.4f, \"peak_rss_MiB\": %.1f}\n",
            bench->name, bench->k * bench->k * bench->k / 4, rows->len, median->totals.bytes, bench->transport,
            routing_policy_name(bench->policy), (double)median->end_ps / PS_PER_US, totals->data_hops,
-           totals->control_hops, totals->dropped, median->events, hops / median->cpu_s, median->cpu_s,
+           totals->control_hops, totals->dropped, totals->trimmed, median->events, hops / median->cpu_s, median->cpu_s,
            (double)usage.ru_maxrss / 1024);
     fflush(stdout);
 }
@@ -226,7 +226,7 @@ static const Case cases[] = {
     {"permutation, ECN", "perm_1024_2MB.cm", 16, ROUTING_ECMP, "dcqcn", FALSE, TRUE},
     {"permutation", "perm_128_2MB.cm", 8, ROUTING_SPRAY, "ndp", FALSE, FALSE},
     {"incast", "incast_127to1_2MB.cm", 8, ROUTING_ECMP, "ndp", FALSE, FALSE},
-    {"incast_127to1_2MB.cm", 8, ROUTING_ECMP, "window", TRUE, FALSE},
+    {"incast", "incast_127to1_2MB.cm", 8, ROUTING_ECMP, "window", TRUE, FALSE},
 };
 
 /* bench/packet [--case N] [FOLDER] */
