@@ -176,6 +176,8 @@ START_TEST(sets_are_read_like_the_file)
                                        "network.model=analytic",
                                        "network.loggops={o: 1 us, g: 2 us, G: 1 ns/kB, O: 0 s/B, S: 64 kB}",
                                        "network.payload_fraction=0.5",
+                                       "network.limits={network: {window: 1 MiB}, regions: {window: 64 MiB, "
+                                       "queue_pairs: 4, recovery: go_back_n, packet: 1 kB}}",
                                        "network.pinned=[[x, y, z]]",
                                        "jobs[0].arrival=5 ms",
                                        "jobs[0].peak=312 TFLOP/s",
@@ -195,6 +197,10 @@ START_TEST(sets_are_read_like_the_file)
     ck_assert(s->loggops.o_ps == PS_PER_US && s->loggops.g_ps == 2 * PS_PER_US && s->loggops.S_B == 64000);
     ck_assert_double_eq(s->loggops.G_s_per_B, 1e-12);
     ck_assert_double_eq(s->payload_fraction, 0.5);
+    ck_assert(s->limits[PATH_NETWORK].window_B == 1048576 && s->limits[PATH_BUILDINGS].window_B == 1048576);
+    ck_assert(s->limits[PATH_BUILDINGS].queue_pairs == 1 && s->limits[PATH_BUILDINGS].recovery == LOSSES_IGNORED);
+    ck_assert(s->limits[PATH_REGIONS].window_B == 67108864 && s->limits[PATH_REGIONS].queue_pairs == 4);
+    ck_assert(s->limits[PATH_REGIONS].recovery == LOSSES_GO_BACK_N && s->limits[PATH_REGIONS].packet_B == 1000);
     ck_assert_uint_eq(s->pinned->len, 1);
     ck_assert_str_eq(((char **)s->pinned->pdata[0])[2], "z");
     ck_assert_int_eq(s->measure, MEASURE_OWN); /* one arrives later */
@@ -243,6 +249,11 @@ static const struct {
      "\"ecmp\"?"},
     {"slice: 512 KiB", "slice: 512", ":10:47: network.slice: size \"512\" has no unit; write for example \"512 MiB\""},
     {"slice: 512 KiB", "slice: 0 B", ":10:47: network.slice: found \"0 B\", expected a size above 0"},
+    {"slice: 512 KiB", "limits: {regions: {recovery: go_back}}",
+     ":10:69: network.limits.regions.recovery: found \"go_back\", expected one of none, go_back_n, selective_repeat; "
+     "did you mean \"go_back_n\"?"},
+    {"slice: 512 KiB", "limits: {building: {window: 1 MiB}}",
+     ":10:49: network.limits.building: unknown key; did you mean \"buildings\"? (known: network, buildings, regions)"},
     {"slice: 512 KiB", "payload_fraction: 1.5",
      ":10:58: network.payload_fraction: found 1.5, expected a number above 0 and at most 1"},
     {"slice: 512 KiB", "pinned: [[a]]", ":10:49: network.pinned[0]: found one node, expected the nodes along a path"},

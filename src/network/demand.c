@@ -16,8 +16,9 @@ typedef struct {
 struct DemandMaker {
     Network *network;
     const Fabric *fabric;
-    uint32_t *row; /* by link: its row in uses; INDEX_NONE */
-    Hub *hubs;     /* by node; all zero between calls */
+    gboolean limited; /* does any way have a limit? */
+    uint32_t *row;    /* by link: its row in uses; INDEX_NONE */
+    Hub *hubs;        /* by node; all zero between calls */
     MaxMinUse *uses;
     uint64_t *bytes;
     uint32_t room;
@@ -31,6 +32,8 @@ demand_maker_new(Network *network)
     DemandMaker *maker = g_new0(DemandMaker, 1);
     maker->network = network;
     maker->fabric = routes_fabric(network->routes);
+    for (PathLevel level = 0; level < PATH_LEVELS; level++)
+        maker->limited |= path_limit_is_set(&network->config.limits[level]);
     uint32_t n_links = fabric_n_links(maker->fabric);
     maker->row = g_new(uint32_t, MAX(1, n_links));
     memset(maker->row, 0xff, n_links * sizeof *maker->row);
@@ -108,6 +111,15 @@ split_anywhere(const Route *route)
     return FALSE;
 }
 
+static double
+limit_of(const DemandMaker *maker, const Route *route)
+{
+    const NetworkConfig *config = &maker->network->config;
+    if (!maker->limited)
+        return INFINITY;
+    return path_limit_rate(config->limits, maker->fabric, route, config->payload_fraction);
+}
+
 static gboolean
 add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *demand, GError **error)
 {
@@ -123,7 +135,7 @@ add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *
     if (split)
         apportion(maker, &route, member->src, member->bytes);
     double factor = (double)member->bytes / (double)demand->largest;
-    demand->cap_Bps = MIN(demand->cap_Bps, member->rate_cap_Bps / factor);
+    demand->cap_Bps = MIN(demand->cap_Bps, MIN(member->rate_cap_Bps, limit_of(maker, &route)) / factor);
     for (uint32_t i = 0; i < route.n_hops; i++) {
         uint32_t row = row_of(maker, demand, route.hops[i].link);
         maker->uses[row].coefficient += factor * route.hops[i].share;

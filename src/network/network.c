@@ -28,11 +28,14 @@ find_model(const char *name)
 NetworkConfig
 network_config_default(void)
 {
-    return (NetworkConfig){.bucket_ps = PS_PER_MS,
-                           .books = TRUE,
-                           .collisions = TRUE,
-                           .payload_fraction = 1,
-                           .packet = packet_config_default()};
+    NetworkConfig config = {.bucket_ps = PS_PER_MS,
+                            .books = TRUE,
+                            .collisions = TRUE,
+                            .payload_fraction = 1,
+                            .packet = packet_config_default()};
+    for (PathLevel level = 0; level < PATH_LEVELS; level++)
+        config.limits[level] = path_limit_default();
+    return config;
 }
 
 static void

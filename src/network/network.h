@@ -10,6 +10,7 @@
 #include "fabric/route.h"
 #include "network/observer.h"
 #include "network/packet_config.h"
+#include "network/path_limit.h"
 
 typedef enum { NETWORK_SENT, NETWORK_DELIVERED } NetworkMoment;
 
@@ -46,11 +47,12 @@ typedef struct {
 } LogGops;
 
 typedef struct {
-    uint64_t seed;           /* of the scenario: into the ECMP key */
-    SimTime bucket_ps;       /* of link usage and losses; > 0 */
-    gboolean books;          /* keep link usage and losses; without, only transfers are told */
-    gboolean collisions;     /* tell collisions from contention (needs a further solve) */
-    double payload_fraction; /* payload / (payload + header), 1 = headers not counted */
+    uint64_t seed;                 /* of the scenario: into the ECMP key */
+    SimTime bucket_ps;             /* of link usage and losses; > 0 */
+    gboolean books;                /* keep link usage and losses; without, only transfers are told */
+    gboolean collisions;           /* tell collisions from contention (needs a further solve) */
+    double payload_fraction;       /* payload / (payload + header), 1 = headers not counted */
+    PathLimit limits[PATH_LEVELS]; /* fluid and analytic */
     LogGops loggops;
     PacketConfig packet; /* of the packet model */
 } NetworkConfig;

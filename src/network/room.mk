@@ -23,6 +23,7 @@ libtrainshed_a_SOURCES += src/network/packet_pfc.c
 libtrainshed_a_SOURCES += src/network/packet_port.c
 libtrainshed_a_SOURCES += src/network/packet_receive.c
 libtrainshed_a_SOURCES += src/network/packet_transport.c
+libtrainshed_a_SOURCES += src/network/path_limit.c src/network/path_limit.h
 libtrainshed_a_SOURCES += src/network/recorded.c
 libtrainshed_a_SOURCES += src/network/recovery.c src/network/recovery.h src/network/recovery_state.h
 libtrainshed_a_SOURCES += src/network/transport.c src/network/transport.h
@@ -54,6 +55,13 @@ tests_test_packet_SOURCES = tests/test-packet.c tests/network_fixture.c tests/ne
 tests_test_packet_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-transport-params
 tests_test_transport_params_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-network-closed-forms
+tests_test_network_closed_forms_SOURCES = tests/test-network-closed-forms.c tests/network_fixture.c \
+	tests/network_fixture.h tests/reference.c tests/reference.h
+tests_test_network_closed_forms_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-path-limit
+tests_test_path_limit_SOURCES = tests/test-path-limit.c tests/network_fixture.c tests/network_fixture.h
+tests_test_path_limit_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-differential
 tests_test_differential_SOURCES = tests/test-differential.c tests/random_world.c tests/random_world.h \
 	tests/reference.c tests/reference.h

@@ -100,6 +100,7 @@ simulation_setup(Task *task, const JobSetup *jobs, const ClusterObserver *observ
     setup.network.books = TRUE;
     setup.network.collisions = scenario->collisions;
     setup.network.payload_fraction = scenario->payload_fraction;
+    memcpy(setup.network.limits, scenario->limits, sizeof setup.network.limits);
     setup.network.loggops = scenario->loggops;
     setup.network.packet = scenario->packet;
     return setup;

@@ -52,6 +52,8 @@ new_scenario(YamlTree *tree)
     scenario->model = g_strdup("fluid");
     scenario->routing = ROUTING_ECMP;
     scenario->payload_fraction = 1;
+    for (PathLevel level = 0; level < PATH_LEVELS; level++)
+        scenario->limits[level] = path_limit_default();
     scenario->packet = packet_config_default();
     scenario->pinned = g_ptr_array_new_with_free_func(free_names);
     scenario->collectives = collective_config_default();

@@ -52,6 +52,7 @@ typedef struct {
     char *model;            /* fluid */
     RoutingPolicy routing;
     double payload_fraction;
+    PathLimit limits[PATH_LEVELS]; /* network.limits; a level not given has those of the one before */
     LogGops loggops;
     PacketConfig packet; /* network.packet and network.transport */
     GPtrArray *pinned;   /* of char **: node names along a path; network.pinned */
