@@ -444,7 +444,7 @@ START_TEST(random_jobs_keep_their_books)
     check_iterations(given, &seen, _i);
     check_traffic(given, &seen, _i);
     world_check_order(&seen.log);
-    /* A bundle of unequal members that is routed anew keeps each link's nearest whole bytes (doc/model.md). */
+    /* The books of a bundle that is routed anew are exact to a byte for each member and link (doc/model.md). */
     if (given->n_faults == 0 || !has_bundles(given))
         world_check_conservation(&seen.log, given->fabric, given->n_jobs);
     world_check_capacity(&seen.log, given->fabric, given->faults, given->n_faults, slack_of(given, &seen));
