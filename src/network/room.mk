@@ -4,7 +4,7 @@ libtrainshed_a_SOURCES += src/network/analytic.c
 libtrainshed_a_SOURCES += src/network/demand.c src/network/demand.h
 libtrainshed_a_SOURCES += src/network/end_heap.c src/network/end_heap.h
 libtrainshed_a_SOURCES += src/network/fluid.c
-libtrainshed_a_SOURCES += src/network/loss.c src/network/loss.h
+libtrainshed_a_SOURCES += src/network/loss.c src/network/loss.h src/network/loss_look.c src/network/loss_state.h
 libtrainshed_a_SOURCES += src/network/loss_book.c src/network/loss_book.h
 libtrainshed_a_SOURCES += src/network/loss_claim.c src/network/loss_claim.h
 libtrainshed_a_SOURCES += src/network/loss_group.c src/network/loss_group.h
@@ -95,3 +95,6 @@ packet-at-length: tests/test-packet-queueing$(EXEEXT) tests/test-transport$(EXEE
 	TRAINSHED_AT_LENGTH=yes tests/test-packet-queueing$(EXEEXT)
 	TRAINSHED_AT_LENGTH=yes tests/test-transport$(EXEEXT)
 .PHONY: packet-at-length
+check_PROGRAMS += tests/test-loss-spread
+tests_test_loss_spread_SOURCES = tests/test-loss-spread.c tests/network_fixture.c tests/network_fixture.h
+tests_test_loss_spread_LDADD = $(TEST_LIBS)
