@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "fabric/route.h"
 #include "network/network.h"
+#include "workload/htsim_cm.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,11 +18,6 @@
 #include <time.h>
 
 enum { RUNS = 5 };
-
-typedef struct {
-    uint32_t src, dst;
-    uint64_t bytes;
-} Connection;
 
 typedef struct {
     const char *name, *file;
@@ -98,47 +94,72 @@ fat_tree(uint32_t k)
     return fabric;
 }
 
-/* The lines "A->B ... size N" of a matrix. */
-static GArray *
-read_matrix(const char *path)
+/* A matrix being replayed: what a trigger starts, and how often it still has to be activated. */
+typedef struct {
+    const HtsimMatrix *matrix;
+    Engine *engine;
+    Network *network;
+    uint32_t client, delivered;
+    uint32_t *left; /* by trigger */
+    SimTime last_ps;
+} Replay;
+
+static void
+start(Replay *replay, uint32_t number)
 {
-    g_autofree char *text = NULL;
-    g_autoptr(GError) error = NULL;
-    if (!g_file_get_contents(path, &text, NULL, &error)) {
-        fprintf(stderr, "bench/packet: %s\n", error->message);
-        exit(EXIT_FAILURE);
-    }
-    GArray *rows = g_array_new(FALSE, FALSE, sizeof(Connection));
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    for (char **line = lines; *line != NULL; line++) {
-        Connection row;
-        const char *size = strstr(*line, "size ");
-        if (size == NULL || sscanf(*line, "%u->%u", &row.src, &row.dst) != 2)
-            continue;
-        row.bytes = g_ascii_strtoull(size + 5, NULL, 10);
-        g_array_append_val(rows, row);
-    }
-    return rows;
+    const HtsimFlow *flow = &g_array_index(replay->matrix->flows, HtsimFlow, number);
+    Transfer transfer = {.coflow = INDEX_NONE,
+                         .src_rank = flow->src,
+                         .dst_rank = flow->dst,
+                         .src = flow->src,
+                         .dst = flow->dst,
+                         .src_nic = INDEX_NONE,
+                         .dst_nic = INDEX_NONE,
+                         .bytes = flow->bytes,
+                         .weight = 1,
+                         .rate_cap_Bps = INFINITY};
+    gboolean sent = network_send(replay->network, replay->client, &transfer, number, NULL);
+    assert(sent);
+    (void)sent;
 }
 
-typedef struct {
-    const Engine *engine;
-    uint32_t delivered;
-    SimTime last_ps;
-} Told;
+static void
+activate(Replay *replay, uint32_t trigger)
+{
+    if (trigger == INDEX_NONE || replay->left[trigger] == 0 || --replay->left[trigger] > 0)
+        return;
+    for (guint i = 0; i < replay->matrix->flows->len; i++)
+        if (g_array_index(replay->matrix->flows, HtsimFlow, i).trigger == trigger)
+            start(replay, i);
+}
 
 static void
 tell(void *owner, uint32_t cookie, NetworkMoment moment)
 {
-    Told *told = owner;
+    Replay *replay = owner;
+    const HtsimFlow *flow = &g_array_index(replay->matrix->flows, HtsimFlow, cookie);
     if (moment != NETWORK_DELIVERED)
         return;
-    told->delivered++;
-    told->last_ps = engine_now(told->engine);
+    replay->delivered++;
+    replay->last_ps = engine_now(replay->engine);
+    activate(replay, flow->send_done);
+    activate(replay, flow->recv_done);
+}
+
+static void
+start_all(Replay *replay)
+{
+    const HtsimMatrix *matrix = replay->matrix;
+    replay->left = g_new(uint32_t, matrix->triggers->len + 1);
+    for (guint t = 0; t < matrix->triggers->len; t++)
+        replay->left[t] = g_array_index(matrix->triggers, HtsimTrigger, t).count;
+    for (guint i = 0; i < matrix->flows->len; i++)
+        if (g_array_index(matrix->flows, HtsimFlow, i).trigger == INDEX_NONE)
+            start(replay, i);
 }
 
 static Outcome
-run(const Case *bench, const Fabric *fabric, const GArray *rows)
+run(const Case *bench, const Fabric *fabric, const HtsimMatrix *matrix)
 {
     NetworkConfig config = network_config_default();
     config.books = FALSE;
@@ -151,30 +172,18 @@ run(const Case *bench, const Fabric *fabric, const GArray *rows)
     }
     g_autoptr(Routes) routes = routes_new(fabric, bench->policy);
     g_autoptr(Engine) engine = engine_new(1);
-    Told told = {.engine = engine};
     g_autoptr(Network) network = network_new("packet", &config, routes, engine, NULL, NULL);
-    uint32_t client = network_add_client(network, tell, &told);
+    Replay replay = {.matrix = matrix, .engine = engine, .network = network};
+    replay.client = network_add_client(network, tell, &replay);
     network_add_job(network, "bench");
-    double start = cpu_s();
-    for (guint i = 0; i < rows->len; i++) {
-        const Connection *row = &g_array_index(rows, Connection, i);
-        Transfer transfer = {.coflow = INDEX_NONE,
-                             .src_rank = row->src,
-                             .dst_rank = row->dst,
-                             .src = row->src,
-                             .dst = row->dst,
-                             .src_nic = INDEX_NONE,
-                             .dst_nic = INDEX_NONE,
-                             .bytes = row->bytes,
-                             .weight = 1,
-                             .rate_cap_Bps = INFINITY};
-        network_send(network, client, &transfer, i, NULL);
-    }
+    double begin = cpu_s();
+    start_all(&replay);
     gboolean ran = engine_run(engine, NULL);
-    Outcome outcome = {.cpu_s = cpu_s() - start, .end_ps = told.last_ps, .events = engine_events(engine)};
+    Outcome outcome = {.cpu_s = cpu_s() - begin, .end_ps = replay.last_ps, .events = engine_events(engine)};
     network_finish(network);
     outcome.totals = network_totals(network);
-    assert(ran && told.delivered == rows->len);
+    assert(ran && replay.delivered == matrix->flows->len);
+    g_free(replay.left);
     (void)ran;
     return outcome;
 }
@@ -190,11 +199,16 @@ static void
 perform(const Case *bench, const char *folder)
 {
     g_autofree char *path = g_build_filename(folder, bench->file, NULL);
-    g_autoptr(GArray) rows = read_matrix(path);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(HtsimMatrix) matrix = htsim_matrix_read(path, &error);
+    if (matrix == NULL) {
+        fprintf(stderr, "bench/packet: %s\n", error->message);
+        exit(EXIT_FAILURE);
+    }
     g_autoptr(Fabric) fabric = fat_tree(bench->k);
     Outcome outcomes[RUNS];
     for (int i = 0; i < RUNS; i++)
-        outcomes[i] = run(bench, fabric, rows);
+        outcomes[i] = run(bench, fabric, matrix);
     qsort(outcomes, RUNS, sizeof *outcomes, by_time);
     const Outcome *median = &outcomes[RUNS / 2];
     const PacketTotals *totals = &median->totals.packet;
@@ -207,7 +221,7 @@ perform(const Case *bench, const char *folder)
            "\"data_hops\": %" G_GUINT64_FORMAT ", \"control_hops\": %" G_GUINT64_FORMAT
            ", \"dropped\": %" G_GUINT64_FORMAT ", \"trimmed\": %" G_GUINT64_FORMAT ", \"events\": %" G_GUINT64_FORMAT
            ", \"hops_per_s\": %.4g, \"cpu_s\": %.4f, \"peak_rss_MiB\": %.1f}\n",
-           bench->name, bench->k * bench->k * bench->k / 4, rows->len, median->totals.bytes, bench->transport,
+           bench->name, bench->k * bench->k * bench->k / 4, matrix->flows->len, median->totals.bytes, bench->transport,
            routing_policy_name(bench->policy), (double)median->end_ps / PS_PER_US, totals->data_hops,
            totals->control_hops, totals->dropped, totals->trimmed, median->events, hops / median->cpu_s, median->cpu_s,
            (double)usage.ru_maxrss / 1024);
@@ -232,6 +246,8 @@ static const Case cases[] = {
     {"permutation", "perm_128_2MB.cm", 8, ROUTING_SPRAY, "ndp", FALSE, FALSE},
     {"incast", "incast_127to1_2MB.cm", 8, ROUTING_ECMP, "ndp", FALSE, FALSE},
     {"incast", "incast_127to1_2MB.cm", 8, ROUTING_ECMP, "window", TRUE, FALSE},
+    {"ring all-reduce, 64 of 128", "ring_allreduce_64of128_500kB.cm.gz", 8, ROUTING_ECMP, "window", FALSE, FALSE},
+    {"all-to-all", "a2a_128_par1_62500B.cm.gz", 8, ROUTING_ECMP, "window", FALSE, FALSE},
 };
 
 /* bench/packet [--case N] [FOLDER] */
