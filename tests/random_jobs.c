@@ -18,16 +18,42 @@ typedef struct {
     Op op;
     uint32_t members; /* of its group */
     SimTime other_ps; /* compute: what the other role takes */
+    gboolean uneven;  /* all-to-all: a member sends splits[j] to member j, one of the other role splits[n - 1 - j] */
+    uint64_t splits[RANDOM_RANKS];
 } Draft;
 
-/* Bytes that all members of one group send for it; S as NCCL counts it, whatever the algorithm. */
 static uint64_t
-bytes_moved(const Draft *draft)
+scaled(uint64_t bytes, double scale)
 {
-    uint64_t n = draft->members, S = draft->op.bytes;
+    return (uint64_t)((double)bytes * scale);
+}
+
+/* Which role's program a rank runs. */
+static uint32_t
+role_of(uint32_t rank)
+{
+    return rank % 2;
+}
+
+/* Bytes that all ranks send for it; S as NCCL counts it, whatever the algorithm. */
+static uint64_t
+bytes_moved(const Draft *draft, const Workload *workload, double scale)
+{
+    uint64_t n = draft->members, S = scaled(draft->op.bytes, scale), bytes = 0;
+    if (draft->op.kind == OP_SEND)
+        return S * workload->n_ranks;
     if (draft->op.kind != OP_COLLECTIVE || draft->op.collective == COLLECTIVE_BARRIER)
         return 0;
-    return (draft->op.collective == COLLECTIVE_ALL_REDUCE ? 2 : 1) * (n - 1) * S;
+    if (!draft->uneven)
+        return (draft->op.collective == COLLECTIVE_ALL_REDUCE ? 2 : 1) * (n - 1) * S * (workload->n_ranks / n);
+    for (uint32_t r = 0; r < workload->n_ranks; r++) {
+        uint32_t n_members;
+        const uint32_t *members = workload_members(workload, draft->op.group, r, &n_members);
+        for (uint32_t j = 0; j < n; j++)
+            if (members[j] != r)
+                bytes += scaled(draft->splits[role_of(r) == 0 ? j : n - 1 - j], scale);
+    }
+    return bytes;
 }
 
 static Draft
@@ -48,6 +74,12 @@ random_draft(const uint32_t *sizes, Random *dice)
     draft.op.bytes = below(dice, 3) ? random_below(dice, UINT64_C(1) << (1 + below(dice, 23))) : 1048576;
     draft.op.collective = (CollectiveKind)below(dice, COLLECTIVE_KINDS);
     draft.op.root = below(dice, draft.members);
+    draft.uneven = !message && draft.op.collective == COLLECTIVE_ALL_TO_ALL && below(dice, 2);
+    uint64_t left = draft.op.bytes;
+    for (uint32_t j = 0; draft.uneven && j < draft.members; j++) {
+        draft.splits[j] = j + 1 < draft.members ? random_below(dice, left + 1) : left;
+        left -= draft.splits[j];
+    }
     if (message) {
         draft.op.peer_form = PEER_OFFSET;
         draft.op.peer = 1;
@@ -57,15 +89,21 @@ random_draft(const uint32_t *sizes, Random *dice)
 
 /* One role's program: computing on one stream, communication on another; each op may wait for one before it. */
 static void
-write_program(Program *program, const Draft *drafts, uint32_t n, const uint32_t *waits_for, gboolean other)
+write_program(Workload *workload, uint32_t role, const Draft *drafts, uint32_t n, const uint32_t *waits_for)
 {
+    Program *program = workload_program(workload, workload_add_program(workload, FALSE));
     uint32_t streams[2] = {program_add_stream(program, "comp", TRUE), program_add_stream(program, "comm", TRUE)};
     uint32_t ends[32]; /* the op of each draft */
     for (uint32_t i = 0; i < n; i++) {
         Op op = drafts[i].op;
         op.stream = streams[op.kind != OP_COMPUTE];
-        if (other && op.kind == OP_COMPUTE)
+        if (role == 1 && op.kind == OP_COMPUTE)
             op.duration_ps = drafts[i].other_ps;
+        uint64_t splits[RANDOM_RANKS];
+        for (uint32_t j = 0; j < drafts[i].members; j++)
+            splits[j] = drafts[i].splits[role == 0 ? j : drafts[i].members - 1 - j];
+        if (drafts[i].uneven)
+            op.splits = workload_add_splits(workload, splits, drafts[i].members);
         const uint32_t *dep = waits_for[i] == INDEX_NONE ? NULL : &ends[waits_for[i]];
         ends[i] = program_add_op(program, op, op_kind_name(op.kind), dep, dep != NULL);
         if (op.kind == OP_SEND) {
@@ -97,16 +135,13 @@ random_workload(RandomJob *job, const uint32_t *sizes, Random *dice)
     for (uint32_t i = 0; i < n; i++) {
         drafts[i] = random_draft(sizes, dice);
         waits_for[i] = i > 0 && below(dice, 2) ? below(dice, i) : INDEX_NONE;
-        uint32_t instances = n_ranks / MAX(1, drafts[i].members);
-        job->bytes +=
-            bytes_moved(&drafts[i]) * instances + (drafts[i].op.kind == OP_SEND) * drafts[i].op.bytes * n_ranks;
-        job->collectives += drafts[i].op.kind == OP_COLLECTIVE ? instances : 0;
+        job->bytes += bytes_moved(&drafts[i], workload, job->setup.scale_bytes);
+        job->collectives += drafts[i].op.kind == OP_COLLECTIVE ? n_ranks / drafts[i].members : 0;
     }
     for (uint32_t role = 0; role < 2; role++)
-        write_program(workload_program(workload, workload_add_program(workload, FALSE)), drafts, n, waits_for,
-                      role == 1);
+        write_program(workload, role, drafts, n, waits_for);
     for (uint32_t r = 0; r < n_ranks; r++)
-        workload->program_of_rank[r] = r % 2;
+        workload->program_of_rank[r] = role_of(r);
     GError *error = NULL;
     ck_assert_msg(workload_check(workload, &error), "%s", error ? error->message : "");
     return workload;
@@ -130,6 +165,27 @@ random_config(Random *dice)
     return config;
 }
 
+/* Has every group as many members in each of its servers? Hierarchical algorithms need it. */
+static gboolean
+is_even(const RandomJob *job, const Fabric *fabric)
+{
+    const Workload *workload = job->setup.workload;
+    for (uint32_t r = 0; r < workload->n_ranks; r++)
+        for (uint32_t g = 0; g < workload->groups->len; g++) {
+            uint32_t n, here = 0, there = 0;
+            const uint32_t *members = workload_members(workload, g, r, &n);
+            uint32_t server = fabric_server(fabric, job->setup.nodes[r]);
+            uint32_t first = fabric_server(fabric, job->setup.nodes[members[0]]);
+            for (uint32_t i = 0; i < n; i++) {
+                here += fabric_server(fabric, job->setup.nodes[members[i]]) == server;
+                there += fabric_server(fabric, job->setup.nodes[members[i]]) == first;
+            }
+            if (server == INDEX_NONE || here != there)
+                return FALSE;
+        }
+    return TRUE;
+}
+
 static gboolean
 place(RandomJob *job, const Fabric *fabric, gboolean *taken, Random *dice)
 {
@@ -143,7 +199,8 @@ place(RandomJob *job, const Fabric *fabric, gboolean *taken, Random *dice)
 gboolean
 random_job(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *taken, Random *dice)
 {
-    *job = (RandomJob){.setup = {.name = names[number]}};
+    static const double scales[] = {1, 1, 0.3, 2.5};
+    *job = (RandomJob){.setup = {.name = names[number], .scale_bytes = scales[below(dice, G_N_ELEMENTS(scales))]}};
     uint32_t n_gpus, room = 0;
     const uint32_t *gpus = fabric_gpus(fabric, &n_gpus);
     for (uint32_t g = 0; g < n_gpus; g++)
@@ -165,10 +222,14 @@ random_job(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *take
     job->setup.iterations = 1 + below(dice, 4);
     job->setup.warmup = below(dice, job->setup.iterations);
     job->setup.until = INDEX_NONE;
-    job->setup.scale_bytes = 1;
     job->setup.compute_scale = 1;
     job->setup.collectives = random_config(dice);
-    return place(job, fabric, taken, dice);
+    if (!place(job, fabric, taken, dice))
+        return FALSE;
+    for (CollectiveKind kind = 0; is_even(job, fabric) && kind < COLLECTIVE_KINDS; kind++)
+        if (collective_algorithm_serves("hierarchical", kind) && below(dice, 3) == 0)
+            job->setup.collectives.algorithm[kind] = "hierarchical";
+    return TRUE;
 }
 
 void

@@ -398,7 +398,7 @@ check_database(const Case *given, const Seen *seen, int seed)
                             .iterations = given->setups[j].iterations,
                             .arrival_ps = given->setups[j].arrival_ps,
                             .warmup = given->setups[j].warmup,
-                            .scale_bytes = 1,
+                            .scale_bytes = given->setups[j].scale_bytes,
                             .compute_scale = 1,
                             .present = TRUE};
     RunInfo info = {"random", "shared", -1, "", (uint64_t)seed, "0", "fluid"};
