@@ -2,7 +2,7 @@
 #include "network/transport.h"
 #include "support.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 /* What a scenario may say of a transport, refused with these words or taken. */
 static const struct {
@@ -114,6 +114,32 @@ START_TEST(each_default_is_a_legal_setting)
 }
 END_TEST
 
+/* trainshed-scenario(5) lists every parameter of every transport, after the transport's name, with its default. */
+START_TEST(the_manual_lists_each_parameter)
+{
+    g_autofree char *page = NULL;
+    ck_assert(g_file_get_contents(support_source("doc/trainshed-scenario.5"), &page, NULL, NULL));
+    const char *const *names = transport_names();
+    for (uint32_t i = 0; names[i] != NULL; i++) {
+        const Transport *transport = transport_find(names[i]);
+        g_autofree char *head = g_strdup_printf(".Pp\n.Ql %s\n", names[i]);
+        const char *from = strstr(page, head);
+        ck_assert_msg(from != NULL, "%s is not in the manual", names[i]);
+        g_autofree char *list = g_strndup(from, (gsize)(strstr(from, ".El") - from));
+        for (const TransportParam *param = transport->params; param->name != NULL; param++) {
+            g_autofree char *item = g_strdup_printf(".It Cm %s\n", param->name);
+            const char *entry = strstr(list, item);
+            ck_assert_msg(entry != NULL, "%s.%s is not in the manual", names[i], param->name);
+            const char *next = strstr(entry + 1, ".It ");
+            g_autofree char *text = next != NULL ? g_strndup(entry, (gsize)(next - entry)) : g_strdup(entry);
+            g_strdelimit(text, "\n", ' ');
+            ck_assert_msg(strstr(text, param->value) != NULL, "%s.%s: the manual does not say %s", names[i],
+                          param->name, param->value);
+        }
+    }
+}
+END_TEST
+
 int
 main(void)
 {
@@ -122,6 +148,7 @@ main(void)
     tcase_add_loop_test(tcase, a_setting_is_taken_or_refused_with_its_words, 0, G_N_ELEMENTS(settings));
     tcase_add_loop_test(tcase, defaults_are_those_published, 0, G_N_ELEMENTS(published));
     tcase_add_test(tcase, each_default_is_a_legal_setting);
+    tcase_add_test(tcase, the_manual_lists_each_parameter);
     suite_add_tcase(suite, tcase);
     return support_main(suite);
 }
