@@ -29,9 +29,11 @@ dist_man_MANS += doc/trainshed.1
 EXTRA_DIST += doc/architecture.md
 TESTS_SH += tests/test-topology.sh
 TESTS_SH += tests/test-trace-kineto.sh
-TESTS_SH += tests/test-htsim.sh
+check_PROGRAMS += tests/test-htsim
+tests_test_htsim_LDADD = $(TEST_LIBS)
+TESTS_SH += tests/test-import-htsim.sh
 
 # Every connection matrix of htsim also on the packet model; in make check a few of them.
 htsim-full: trainshed$(EXEEXT)
-	HTSIM_FULL=yes TRAINSHED=$(abs_builddir)/trainshed SRCDIR=$(top_srcdir) sh $(top_srcdir)/tests/test-htsim.sh
+	HTSIM_FULL=yes TRAINSHED=$(abs_builddir)/trainshed SRCDIR=$(top_srcdir) sh $(top_srcdir)/tests/test-import-htsim.sh
 .PHONY: htsim-full

@@ -191,13 +191,11 @@ check_tiers(Reader *reader, GError **error)
     for (uint32_t i = 0; i < G_N_ELEMENTS(head_keys); i++)
         if (reader->head[i] == 0)
             return error_input(error, "%s: %s is not given", reader->lines->path, head_keys[i]);
-    for (uint32_t t = 0; t < MOST_TIERS; t++) {
-        if (t < TIERS(reader) && !check_tier(reader, t, error))
+    if (TIERS(reader) < MOST_TIERS && reader->tiers[MOST_TIERS - 1].line != 0)
+        return fail_tier(reader, MOST_TIERS - 1, error, "Tiers is 2, so that the top tier is 1");
+    for (uint32_t t = 0; t < TIERS(reader); t++)
+        if (!check_tier(reader, t, error))
             return FALSE;
-        if (t >= TIERS(reader) && reader->tiers[t].line != 0)
-            return fail_tier(reader, t, error, "Tiers is %" G_GUINT64_FORMAT ", so that the top tier is %d",
-                             TIERS(reader), (int)TIERS(reader) - 1);
-    }
     return TRUE;
 }
 

@@ -40,3 +40,7 @@ FUZZ_TARGETS += tests/fuzz/fuzz-graphml
 tests_fuzz_fuzz_graphml_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_graphml_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/graphml.seeds
+FUZZ_TARGETS += tests/fuzz/fuzz-htsim-topo
+tests_fuzz_fuzz_htsim_topo_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_htsim_topo_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/htsim-topo.seeds

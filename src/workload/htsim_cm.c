@@ -191,7 +191,7 @@ find_word(const Reader *reader, const char *text, const char *const *words, uint
 static gboolean
 check_flow(const Reader *reader, uint32_t given, GError **error)
 {
-    gboolean start = given & 1u << START, trigger = given & 1u << TRIGGER;
+    gboolean start = (given & 1u << START) != 0, trigger = (given & 1u << TRIGGER) != 0;
     if (start == trigger)
         return field_lines_fail(reader->lines, error, "the connection has %s start %s trigger; expected one of them",
                                 start ? "both" : "neither", start ? "and" : "nor");

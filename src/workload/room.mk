@@ -74,3 +74,7 @@ tests_fuzz_fuzz_kineto_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_kineto_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/execution-trace.seeds tests/fuzz/kineto.seeds
 EXTRA_DIST += tests/fuzz/kineto-arguments.txt tests/fuzz/kineto-execution.txt
+FUZZ_TARGETS += tests/fuzz/fuzz-htsim-cm
+tests_fuzz_fuzz_htsim_cm_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_htsim_cm_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/htsim-cm.seeds

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test-htsim.sh - 'trainshed import htsim' as its user runs it: every complete connection matrix at hand runs to the end
+# test-import-htsim.sh - 'trainshed import htsim' as its user runs it: every complete connection matrix at hand runs to the end
 #
 # The table pairs each file with a tree it fits, a .topo file or the rate of a generated tree (1 us a link), and says
 # when the last byte arrives in the fluid model: worked out by hand, from and to. All bytes must arrive. Then the packet
