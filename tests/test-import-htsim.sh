@@ -67,6 +67,9 @@ ends 'send_done waits for the acknowledgement: 1 + 8 + 2 + 2, then 8 + 6' '0->1@
 matrix "$head 3\nTriggers 1\n0->1 id 1 start 0 size 100000 recv_done_trigger 1\n2->3 id 2 start 5000000 size 200000 \
 recv_done_trigger 1\n4->5 id 3 trigger 1 size 100000\ntrigger id 1 barrier count 2\n"
 ends 'a barrier waits for its count: 5 + 16 + 2, then 8 + 2' '0->1@10.0 2->3@23.0 4->5@33.0'
+matrix "$head 4\nTriggers 1\n0->1 start 0 size 100000 send_done_trigger 1\n2->3 start 0 size 200000 \
+recv_done_trigger 1\n8->9 trigger 1 size 100000\n10->11 trigger 1 size 200000\ntrigger id 1 barrier count 2\n"
+ends 'a barrier starts all its flows, of other hosts too: at 18' '0->1@10.0 2->3@18.0 8->9@28.0 10->11@36.0'
 matrix "$head 5\nTriggers 1\n0->1 id 1 start 0 size 200000 recv_done_trigger 1\n2->3 id 2 start 0 size 100000 \
 recv_done_trigger 1\n4->5 id 3 trigger 1 size 100000\n6->7 id 4 trigger 1 size 100000 recv_done_trigger 1\n\
 8->9 id 5 trigger 1 size 100000\ntrigger id 1 multishot\n"

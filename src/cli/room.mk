@@ -29,6 +29,7 @@ dist_man_MANS += doc/trainshed.1
 EXTRA_DIST += doc/architecture.md
 TESTS_SH += tests/test-topology.sh
 TESTS_SH += tests/test-trace-kineto.sh
+EXTRA_DIST += bench/htsim.sh
 check_PROGRAMS += tests/test-htsim
 tests_test_htsim_LDADD = $(TEST_LIBS)
 TESTS_SH += tests/test-import-htsim.sh

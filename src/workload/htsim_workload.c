@@ -97,17 +97,23 @@ plan_signal_wait(Plan *plan, uint32_t host, uint32_t peer, uint32_t tag, uint32_
     return plan_op(plan, host, &op, flow, "wait for ");
 }
 
+/* The op on host that ends when op does, which may be on another: there flow, or others with it, wait for it. */
+static uint32_t
+seen_at(Plan *plan, uint32_t host, uint32_t op, uint32_t flow)
+{
+    uint32_t from = host_of(plan, op);
+    if (from == host)
+        return op;
+    uint32_t tag = plan->tags++;
+    plan_signal(plan, op, host, tag, flow);
+    return plan_signal_wait(plan, host, from, tag, flow);
+}
+
 /* A flow starts only after op, wherever that is. */
 static void
 start_after(Plan *plan, uint32_t flow, uint32_t op)
 {
-    uint32_t from = host_of(plan, op), to = flow_at(plan, flow)->src;
-    if (from != to) {
-        uint32_t tag = plan->tags++;
-        plan_signal(plan, op, to, tag, flow);
-        op = plan_signal_wait(plan, to, from, tag, flow);
-    }
-    wait_for(plan, plan->send[flow], op);
+    wait_for(plan, plan->send[flow], seen_at(plan, flow_at(plan, flow)->src, op, flow));
 }
 
 /* The send, the recv, what the start waits for, and the acknowledgement. */
@@ -156,7 +162,8 @@ plan_multishot(Plan *plan, const GArray *starters, const GArray *bound)
     }
 }
 
-/* A barrier gets exactly its count and a oneshot exactly one (htsim_matrix_check_starts): all must have ended. */
+/* A barrier gets exactly its count and a oneshot exactly one (htsim_matrix_check_starts): all must have ended. The
+ * source of the first flow collects them, so that signals are as many as starters and flows, not their product. */
 static void
 plan_trigger(Plan *plan, uint32_t index)
 {
@@ -167,9 +174,16 @@ plan_trigger(Plan *plan, uint32_t index)
         plan_multishot(plan, starters, bound);
         return;
     }
-    for (uint32_t f = 0; f < bound->len; f++)
+    uint32_t gate = g_array_index(starters, uint32_t, 0), first = g_array_index(bound, uint32_t, 0);
+    if (starters->len > 1) {
+        uint32_t collector = flow_at(plan, first)->src;
+        Op op = op_default(OP_MARKER);
+        gate = plan_op(plan, collector, &op, first, "all before ");
         for (uint32_t i = 0; i < starters->len; i++)
-            start_after(plan, g_array_index(bound, uint32_t, f), g_array_index(starters, uint32_t, i));
+            wait_for(plan, gate, seen_at(plan, collector, g_array_index(starters, uint32_t, i), first));
+    }
+    for (uint32_t f = 0; f < bound->len; f++)
+        start_after(plan, g_array_index(bound, uint32_t, f), gate);
 }
 
 /* The deps of each op, packed: those of op o are deps[first[o]] up to first[o + 1], as numbers on their host. */
