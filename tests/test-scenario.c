@@ -412,7 +412,7 @@ static const struct {
     {"fabric: {file: x, generate: {}}\n", ":1:29: fabric.generate: file is given too; a fabric has one of them"},
     {"fabric: {generate: {}, format: graphml}\n", ":1:32: fabric.format: means nothing without file"},
     {"fabric: {file: x, format: graphm}\n",
-     ":1:27: fabric.format: found \"graphm\", expected one of graphml; did you mean \"graphml\"?"},
+     ":1:27: fabric.format: found \"graphm\", expected one of graphml, htsim; did you mean \"graphml\"?"},
 };
 
 START_TEST(what_is_missing_as_a_whole_is_named)
