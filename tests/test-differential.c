@@ -26,6 +26,7 @@ typedef struct {
     } begins[MOST_TRANSFERS];
     WorldFault faults[MOST_FAULTS];
     SimTime bucket_ps;
+    uint64_t window_B;  /* of every way through the network; 0 = none */
     uint32_t n_coflows; /* 0: every transfer for itself */
 } Case;
 
@@ -90,6 +91,8 @@ begin_case(Case *given, int seed, gboolean faults)
                     .n_transfers = 2 + below(&dice, MOST_TRANSFERS - 2),
                     .bucket_ps = below(&dice, 2) ? 50 * PS_PER_US : PS_PER_MS};
     random_transfers(given, &dice);
+    if (below(&dice, 3) == 0)
+        given->window_B = UINT64_C(256) << below(&dice, 8);
     if (faults)
         random_faults(given, &dice);
     else if (below(&dice, 2)) {
@@ -153,6 +156,8 @@ run_network(Run *run, const Case *given, const char *model, gboolean collisions)
     config.seed = SEED;
     config.bucket_ps = given->bucket_ps;
     config.collisions = collisions;
+    for (PathLevel level = 0; level < PATH_LEVELS; level++)
+        config.limits[level].window_B = given->window_B;
     NetworkObserver observer = world_log_observer(&run->log);
     run->network = network_new(model, &config, routes, run->engine, &observer, NULL);
     run->client = network_add_client(run->network, on_moment, run);
@@ -199,11 +204,18 @@ find_route(void *owner, uint32_t number, ReferenceRoute *found)
     Route route;
     if (!routes_find(slow->routes, &request, &route, NULL))
         return FALSE;
+    gboolean network = FALSE;
     g_array_set_size(slow->hops, 0);
     for (uint32_t h = 0; h < route.n_hops; h++) {
         ReferenceHop hop = {route.hops[h].link, route.hops[h].share};
         g_array_append_val(slow->hops, hop);
+        LinkKind kind = fabric_link(slow->given->fabric, hop.link)->kind;
+        network |= kind != LINK_NVLINK && kind != LINK_PCIE;
     }
+    slow->transfers[number].cap_Bps = transfer->rate_cap_Bps;
+    if (network && slow->given->window_B > 0 && route.latency_ps > 0) /* window / round trip */
+        slow->transfers[number].cap_Bps =
+            fmin(transfer->rate_cap_Bps, (double)slow->given->window_B * PS_PER_S / 2 / (double)route.latency_ps);
     *found = (ReferenceRoute){(ReferenceHop *)slow->hops->data, route.n_hops, route.latency_ps};
     return TRUE;
 }
@@ -386,11 +398,11 @@ run_reference(Slow *slow, const Case *given, int seed)
     g_array_unref(slow->hops);
 }
 
-/* Each rounding up to a picosecond, one a link of a chain of transfers, may be seen. */
+/* Within 1e-9, or a picosecond for each transfer of a chain: each end is rounded up. */
 static gboolean
 same_time(SimTime a, SimTime b)
 {
-    return (a < 0) == (b < 0) && fabs((double)(a - b)) <= fmax(20, 1e-9 * (double)MAX(a, b));
+    return (a < 0) == (b < 0) && fabs((double)(a - b)) <= fmax(MOST_TRANSFERS, 1e-9 * (double)MAX(a, b));
 }
 
 static void
