@@ -104,6 +104,22 @@ if [ ! -d "$data/htsim" ]; then
     echo "1..$((n + 1))"
     exit 0
 fi
+# The ring of 8,064 chained flows as program text: it reads back equal, and runs alike.
+ring=$data/peers/htsim/ring_allreduce_64of128_500kB.cm.gz
+for from in "$ring" "$work/a.program"; do
+    to=$work/a.program
+    [ "$from" = "$ring" ] || to=$work/b.program
+    "$TRAINSHED" trace convert "$from" -o "$to" >"$work/out" 2>"$work/err"
+done
+cmp "$work/a.program" "$work/b.program" >>"$work/out" 2>&1
+ok $? 'signals survive program text'
+import "$ring" --topology "$data/htsim/uet_fat_tree_128_1os.topo" &&
+    sed -i "s|trace: .*format: htsim|program: \"$work/a.program\"|" "$work/x.yaml"
+seen=$(run)
+[ "$seen" = '4032000000 8064 5702000000' ]
+ok $? "a matrix as a program runs alike: $seen"
+rm -f "$work/x.yaml"
+
 refused 'a file that is cut short' "$data/htsim/uet_a2a.cm: 3600 connections and 3360 triggers are announced, 240 and \
 0 found" htsim "$data/htsim/uet_a2a.cm" -o "$work/x.yaml" --rate '100 Gb/s' --latency '1 us'
 
