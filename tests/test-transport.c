@@ -181,6 +181,55 @@ START_TEST(incast_of_127_by_trimming)
 }
 END_TEST
 
+/* The same without loss: all of 2 MB may be in flight, and the switch pauses who fills it. */
+START_TEST(incast_of_127_by_pauses)
+{
+    World world = {.n = 127,
+                   .rate_Bps = 100 * GBPS,
+                   .latency_ps = 1 * PS_PER_US,
+                   .transport = "window",
+                   .settings = {{"window", "4 MB"}}};
+    PacketConfig config = packet_config_default();
+    config.pfc = TRUE;
+    config.pfc_headroom_B = 1000000;
+    world_begin(&run, &world, &config);
+    world_send_all(&run, 2000000);
+    fixture_run(&run.fixture);
+    double wire_s = 127 * (2e6 + 489 * 64) / world.rate_Bps, last_s = 0;
+    for (uint32_t i = 0; i < 127; i++)
+        last_s = MAX(last_s, sim_time_seconds(run.fixture.delivered[i]));
+    ck_assert_double_gt(last_s, wire_s);
+    ck_assert_double_lt(last_s, 1.01 * wire_s);
+    PacketTotals totals = network_totals(run.fixture.network).packet;
+    ck_assert_uint_gt(totals.pauses, 127);
+    ck_assert_uint_eq(totals.dropped, 0);
+    ck_assert_uint_eq(totals.resent, 0);
+    world_end(&run);
+}
+END_TEST
+
+/* A sender so slow that its packets are further apart than the timeout, on links that may lose some: nothing was lost,
+ * so nothing is sent again. 10 packets of 4160 B at 10 Mb/s: one in 3.3 ms; the timeout is 1 ms and 4 round trips. */
+START_TEST(a_slow_sender_is_not_timed_out)
+{
+    World world = {.n = 1,
+                   .rate_Bps = 100 * GBPS,
+                   .latency_ps = 1 * PS_PER_US,
+                   .loss = 1e-12,
+                   .transport = "window",
+                   .settings = {{"rate", "10 Mb/s"}}};
+    world_begin(&run, &world, NULL);
+    world_send_all(&run, 10 * 4096);
+    fixture_run(&run.fixture);
+    PacketTotals totals = network_totals(run.fixture.network).packet;
+    ck_assert_uint_eq(totals.timeouts, 0);
+    ck_assert_uint_eq(totals.resent, 0);
+    /* Nine gaps of 3.328 ms, and the last packet's way. */
+    ck_assert_double_eq_tol(sim_time_seconds(run.fixture.delivered[0]), 9 * 3.328e-3 + 2.666e-6, 1e-7);
+    world_end(&run);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -196,6 +245,8 @@ main(void)
     tcase_add_loop_test(tcase, a_flow_alone_has_the_link, 0, 6);
     tcase_add_loop_test(tcase, ndp_shares_exactly, 0, 4);
     tcase_add_test(tcase, incast_of_127_by_trimming);
+    tcase_add_test(tcase, incast_of_127_by_pauses);
+    tcase_add_test(tcase, a_slow_sender_is_not_timed_out);
     suite_add_tcase(suite, tcase);
     return support_main(suite);
 }

@@ -410,7 +410,11 @@ static void
 handle_timeout(PacketNet *net, Flow *flow)
 {
     if (flow->lost_way)
-        return; /* until it has another way */
+        return;                       /* until it has another way */
+    if (flow->sender.flight_B == 0) { /* its rate or credit holds it: nothing is missing */
+        packet_flow_set_timer(net, flow, TIMER_TIMEOUT, timeout_of(net, flow));
+        return;
+    }
     net->totals.timeouts++;
     recovery_timed_out(&flow->sender);
     flow->open.flight_B = flow->sender.flight_B;
