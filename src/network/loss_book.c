@@ -2,6 +2,7 @@
 
 #include "base/random.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct {
@@ -109,12 +110,45 @@ by_key(gconstpointer a, gconstpointer b, gpointer data)
     return 0;
 }
 
+/* Rows of one victim, culprit, link and kind together, in the order of time. */
+static int
+by_series(gconstpointer a, gconstpointer b, gpointer data)
+{
+    const LossKey *x = &((const Row *)a)->key, *y = &((const Row *)b)->key;
+    COMPARE(victim_job);
+    COMPARE(culprit_job);
+    COMPARE(link);
+    COMPARE(kind);
+    COMPARE(bucket);
+    COMPARE(iteration);
+    return 0;
+}
+
+/* Makes the bytes of rows whole: of each series the running sum is rounded, so that what many short buckets hold of a
+ * slow link is not lost. Leaves rows in the order of by_series. */
+static void
+round_bytes(Row *rows, uint32_t n)
+{
+    g_qsort_with_data(rows, (int)n, sizeof *rows, by_series, NULL);
+    double sum = 0, told = 0;
+    for (uint32_t r = 0; r < n; r++) {
+        const LossKey *key = &rows[r].key, *before = r > 0 ? &rows[r - 1].key : NULL;
+        if (before == NULL || key->victim_job != before->victim_job || key->culprit_job != before->culprit_job ||
+            key->link != before->link || key->kind != before->kind)
+            sum = told = 0;
+        sum += rows[r].bytes;
+        rows[r].bytes = floor(sum + 0.5) - told;
+        told += rows[r].bytes;
+    }
+}
+
 void
 loss_book_tell(const LossBook *book, SimTime bucket_ps, const NetworkObserver *observer)
 {
     if (observer->loss == NULL || book->n == 0)
         return;
     g_autofree Row *rows = g_memdup2(book->rows, book->n * sizeof *rows);
+    round_bytes(rows, book->n);
     g_qsort_with_data(rows, (int)book->n, sizeof *rows, by_key, NULL);
     for (uint32_t r = 0; r < book->n; r++) {
         Loss loss = {.victim_job = rows[r].key.victim_job,
@@ -124,7 +158,7 @@ loss_book_tell(const LossBook *book, SimTime bucket_ps, const NetworkObserver *o
                      .bucket_start_ps = rows[r].key.bucket * bucket_ps,
                      .kind = rows[r].key.kind,
                      .lost_ps = rows[r].lost_ps,
-                     .bytes = (uint64_t)(rows[r].bytes + 0.5)};
+                     .bytes = (uint64_t)rows[r].bytes};
         observer->loss(observer->owner, &loss);
     }
 }
