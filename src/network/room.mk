@@ -50,12 +50,13 @@ tests_test_analytic_SOURCES = tests/test-analytic.c tests/network_fixture.c test
 tests_test_analytic_LDADD = $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/packet
 bench_packet_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
-check_PROGRAMS += tests/test-packet
-tests_test_packet_SOURCES = tests/test-packet.c tests/network_fixture.c tests/network_fixture.h
+check_PROGRAMS += tests/test-packet tests/test-packet-runs
+tests_test_packet_SOURCES = tests/test-packet.c tests/packet_fixture.c tests/packet_fixture.h tests/network_fixture.c \
+	tests/network_fixture.h
 tests_test_packet_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/test-packet-truth
-tests_test_packet_truth_SOURCES = tests/test-packet-truth.c tests/network_fixture.c tests/network_fixture.h
-tests_test_packet_truth_LDADD = $(TEST_LIBS)
+tests_test_packet_runs_SOURCES = tests/test-packet-runs.c tests/packet_fixture.c tests/packet_fixture.h \
+	tests/network_fixture.c tests/network_fixture.h
+tests_test_packet_runs_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-transport-params
 tests_test_transport_params_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-network-closed-forms
