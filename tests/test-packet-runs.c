@@ -63,7 +63,8 @@ START_TEST(everything_arrives_and_runs_repeat)
 END_TEST
 
 /* Unlimited buffers, nothing before its turn: whether departures are known at once or packets wait in queues (as a
- * class for a job that is not there has it), each flow ends at the same time. */
+ * class for a job that is not there has it), each flow ends within 5 % of the same time: packets of one instant change places,
+ * and windows carry that on. */
 START_TEST(direct_and_queued_ports_agree)
 {
     static const PacketClass nobody[] = {{"nobody", 1}};
@@ -86,8 +87,8 @@ START_TEST(direct_and_queued_ports_agree)
         fixture_end(&f);
     }
     for (uint32_t i = 0; i < 30; i++)
-        ck_assert_msg(llabs(ends[0][i] - ends[1][i]) <= 5 * PACKET_NS * NS, "seed %d, flow %u: %g and %g us", _i, i,
-                      (double)ends[0][i] / US, (double)ends[1][i] / US);
+        ck_assert_msg((double)llabs(ends[0][i] - ends[1][i]) <= 0.05 * (double)ends[0][i],
+                      "seed %d, flow %u: %g and %g us", _i, i, (double)ends[0][i] / US, (double)ends[1][i] / US);
 }
 END_TEST
 
