@@ -192,6 +192,13 @@ END
 result $? "a deadlock: exit 1, and who waits for what"
 holds "$folder/deadlock.db" "SELECT count(*) = 1 AND min(status) = 'failed' FROM run" "a deadlock: the run says failed"
 
+# --- a window over a long link: 100 windows take 100 round trips of 0.8 ms; sixteen queue pairs fill the link (both by hand)
+run long-link "$folder/long.db"
+holds "$folder/long.db" "SELECT (SELECT end_ps - start_ps = 80400000000 FROM v_iteration WHERE idx = 0) AND
+    (SELECT shared_ps = 80000000000 FROM v_job)" "long-link: 4 MiB a round trip"
+run long-link "$folder/pairs.db" --set network.limits.buildings.queue_pairs=16
+holds "$folder/pairs.db" "SELECT abs(shared_ps - 8388608000) <= 1 FROM v_job" "long-link: sixteen queue pairs fill the link"
+
 run one-port-down "$folder/late.db" --set 'jobs[0].iterations=1000000' --time-limit '300 ms'
 [ $? -eq 3 ]
 result $? "out of time: exit 3"

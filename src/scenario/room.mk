@@ -18,6 +18,7 @@ check_PROGRAMS += tests/test-scenario
 tests_test_scenario_LDADD = $(TEST_LIBS)
 EXTRA_DIST += scenarios/dlrm-two-streams.yaml
 EXTRA_DIST += scenarios/one-port-down-channels.yaml
+EXTRA_DIST += scenarios/long-link.yaml
 EXTRA_DIST += scenarios/one-port-down.yaml
 EXTRA_DIST += scenarios/packets-incast.yaml traces/all-to-all-32.program
 TESTS_SH += tests/test-run-packet.sh

@@ -56,7 +56,7 @@ src/workload/chakra.pb-c.c src/workload/chakra.pb-c.h &: src/workload/chakra.pro
 	$(AM_V_GEN)$(MKDIR_P) src/workload && \
 	  $(PROTOC_C) --proto_path=$(srcdir)/src/workload --c_out=src/workload $(srcdir)/src/workload/chakra.proto
 src/workload/chakra.$(OBJEXT): src/workload/chakra.pb-c.h
-EXTRA_DIST += traces/dlrm-two-streams.program traces/llama/README.md traces/llama/llama.json traces/dlrm-w8/README.md traces/all-reduce-32.program
+EXTRA_DIST += traces/dlrm-two-streams.program traces/llama/README.md traces/llama/llama.json traces/dlrm-w8/README.md traces/all-reduce-32.program traces/send-across.program
 EXTRA_DIST += traces/llama/llama.0.et traces/llama/llama.1.et traces/llama/llama.2.et traces/llama/llama.3.et
 EXTRA_DIST += traces/llama/llama.4.et traces/llama/llama.5.et traces/llama/llama.6.et traces/llama/llama.7.et
 EXTRA_DIST += traces/dlrm-w8/dlrm-w8-kineto-rank0.json.gz traces/dlrm-w8/dlrm-w8-et-rank0.json.gz
