@@ -85,7 +85,7 @@ may_lose(const PacketNet *net)
     return FALSE;
 }
 
-/* A round trip, as RoCE NICs time out: 4.096 us x 2^14. */
+/* Of a flow that nothing can be lost of: the common ACK timeout of RoCE NICs, 4.096 us x 2^14 = 67.1 ms. */
 #define LOSSLESS_TIMEOUT_PS (INT64_C(4096000) << 14)
 
 static void
