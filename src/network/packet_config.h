@@ -51,8 +51,8 @@ typedef struct {
     uint64_t pfc_xoff_B, pfc_xon_B, pfc_headroom_B;
     SimTime pfc_response_ps;
     /* A packet for which there is no room loses its payload; its header goes on in the control class (Handley et al.,
-     * "NDP", 2017). Set too where the transport asks for it; there is then room for 8 packets where none is given (same
-     * place, 3.1). */
+     * "NDP", 2017). Set too where the transport asks for it; there is then room for 72 kB, 8 packets at least, where
+     * none is given (same place, 3.1: 8 packets of 9 kB), and for 1 MiB of headers more. */
     gboolean trim;
     /* ACKs and the like go before data; else in the class of their flow. */
     gboolean control_first;

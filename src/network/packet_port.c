@@ -7,7 +7,9 @@
 
 enum {
     FIRST_PACKETS = 1024,
-    TRIM_PACKETS = 8 /* that wait before others are trimmed, where no buffer is given (Handley et al., 2017, 3.1) */
+    TRIM_B = 72000,     /* 8 packets of 9 kB: what may wait where packets are trimmed and no buffer is given (Handley et
+                           al., 2017, 3.1) */
+    HEADERS_B = 1 << 20 /* of trimmed packets may wait beyond the buffer: 16,384 of them */
 };
 
 static void
@@ -228,7 +230,7 @@ admit(PacketNet *net, uint32_t link, Packet *packet, uint64_t queue)
         return FALSE;
     uint64_t room = room_of(net, link);
     if (room != PACKET_NO_LIMIT && queue + packet->size > room && queue > 0) {
-        if (!net->trim || queue + packet->size > 2 * room)
+        if (!net->trim || queue + packet->size > room + HEADERS_B)
             return FALSE;
         if ((packet->kind & KIND_BITS) == PACKET_DATA && !(packet->flags & TRIMMED)) {
             packet->flags |= TRIMMED;
@@ -486,7 +488,7 @@ rest_init(PacketNet *net, uint32_t l)
     rest->kmax_B = link->ecn_kmax_B > 0 ? link->ecn_kmax_B : config->ecn_kmax_B;
     rest->pmax = link->ecn_kmax_B > 0 ? link->ecn_pmax : config->ecn_pmax;
     if (rest->buffer_B == PACKET_NO_LIMIT && net->transport->wants_trim)
-        rest->buffer_B = TRIM_PACKETS * net->full_B;
+        rest->buffer_B = MAX(TRIM_B, 8 * (uint64_t)net->full_B);
     if (rest->kmax_B == 0 && net->transport->wants_marks) {
         rest->kmin_B = (uint64_t)(1e-6 * link->capacity_Bps);
         rest->kmax_B = 40 * rest->kmin_B;
