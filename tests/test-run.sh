@@ -192,6 +192,26 @@ END
 result $? "a deadlock: exit 1, and who waits for what"
 holds "$folder/deadlock.db" "SELECT count(*) = 1 AND min(status) = 'failed' FROM run" "a deadlock: the run says failed"
 
+cat >"$folder/dead-link.program" <<'END'
+program 1
+ranks 2
+role left ranks 0
+stream s
+  send weights to 1 bytes 1 GB
+role right ranks 1
+stream s
+  recv a from 0 bytes 1 GB
+END
+cat >"$folder/dead-link.yaml" <<'END'
+name: dead-link
+fabric: {generate: {server: {gpus: 1, nics: 1, nic: {rate: 1 GB/s}}, zone: {servers: 2, network: switch, link: {rate: 1 GB/s, latency: 1 us}}}}
+jobs: [{name: stuck, program: dead-link.program, iterations: 1, warmup: 0}]
+faults: [{at: 1 ms, from: A/0/0/nic0, to: A/0/leaf0, rate: 0 B/s}]
+END
+"$TRAINSHED" run "$folder/dead-link.yaml" -o "$folder/dead-link.db" >"$out" 2>"$err"
+[ $? -eq 1 ] && grep -q 'job stuck: "weights" of rank 0, iteration 0, to rank 1 is in flight, but nothing moves it' "$err"
+result $? "a link that dies under a message, without another way: exit 1, and which message"
+
 # --- a window over a long link: 100 windows take 100 round trips of 0.8 ms; sixteen queue pairs fill the link (both by hand)
 run long-link "$folder/long.db"
 holds "$folder/long.db" "SELECT (SELECT end_ps - start_ps = 80400000000 FROM v_iteration WHERE idx = 0) AND

@@ -309,4 +309,14 @@ mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left)
             (*lines_left)--;
         }
     }
+    for (uint32_t slot = 0; slot < mailbox->messages->len && *lines_left > 0; slot++) {
+        const Message *m = message(mailbox, slot);
+        if (m->delivered)
+            continue;
+        g_string_append_printf(
+            text, "\n  job %s: \"%s\" of rank %u, iteration %u, to rank %u is in flight, but nothing moves it",
+            mailbox->job->setup->name, script_op_name(m->sender->script, m->send_op), m->source, m->sender->iteration,
+            m->destination);
+        (*lines_left)--;
+    }
 }
