@@ -212,6 +212,30 @@ END
 [ $? -eq 1 ] && grep -q 'job stuck: "weights" of rank 0, iteration 0, to rank 1 is in flight, but nothing moves it' "$err"
 result $? "a link that dies under a message, without another way: exit 1, and which message"
 
+# --- packets sent again, which stand in queues yet when the run ends: 164 B at 10 B/s take 16.4 s a link, a timeout 1 s
+cat >"$folder/slow.program" <<'END'
+program 1
+ranks 2
+role left ranks 0
+stream s
+  send a to 1 bytes 100
+role right ranks 1
+stream s
+  recv a from 0 bytes 100
+END
+cat >"$folder/slow.yaml" <<'END'
+name: slow
+fabric: {generate: {server: {gpus: 1, nics: 1, nic: {rate: 80 b/s}}, zone: {servers: 2, network: switch, link: {rate: 80 b/s, latency: 1 us}}}}
+network: {model: packet, transport: {name: window, timeout: 1 s}}
+record: {bucket: 1 s}
+jobs: [{name: one, program: slow.program, iterations: 1, warmup: 0}]
+baseline: false
+END
+"$TRAINSHED" run "$folder/slow.yaml" -o "$folder/slow.db" >"$out" 2>"$err"
+result $? "packets in queues when the run ends"
+holds "$folder/slow.db" "SELECT (SELECT sim_ps = 65600002000000 FROM run) AND (SELECT min(bucket_ps) > 0 AND min(bytes) >= 0 AND
+    max(busy_ps * 1.0 / bucket_ps) <= 1 AND max(bucket_start_ps) > 65600002000000 FROM link_usage)" "packets in queues when the run ends: whole buckets"
+
 # --- a window over a long link: 100 windows take 100 round trips of 0.8 ms; sixteen queue pairs fill the link (both by hand)
 run long-link "$folder/long.db"
 holds "$folder/long.db" "SELECT (SELECT end_ps - start_ps = 80400000000 FROM v_iteration WHERE idx = 0) AND

@@ -65,8 +65,11 @@ tell(const PacketBooks *books, uint32_t link, const Row *row, SimTime end)
     if (books->observer->link_usage == NULL || row->bucket < 0 || (row->bytes == 0 && row->busy_ps == 0))
         return;
     SimTime start = row->bucket * books->bucket_ps;
-    SimTime length = end - start < books->bucket_ps ? end - start : books->bucket_ps;
-    books->observer->link_usage(books->observer->owner, link, row->job, start, length, row->bytes, row->busy_ps);
+    /* Packets sent again may stand in a queue yet when the run ends; their buckets, which begin after the end, are
+     * whole. */
+    SimTime length = end > start && end - start < books->bucket_ps ? end - start : books->bucket_ps;
+    books->observer->link_usage(books->observer->owner, link, row->job, start, length, row->bytes,
+                                MIN(row->busy_ps, length));
 }
 
 /* Goes on to a bucket; what is in an earlier one is told. */
