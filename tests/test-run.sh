@@ -167,6 +167,12 @@ refused "no room in the fabric" '8 asked for, the fabric has 4 free' \
     --set fabric.generate.server.gpus=4 "$scenarios/recorded-alone.yaml"
 refused "a trace that is not there" 'jobs[0].trace' --set 'jobs[0].trace=[absent.*.et]' \
     "$scenarios/recorded-alone.yaml"
+refused "compute without figures" 'jobs[1]: job beta: op "' --set 'fabric.generate.server={gpus: 4, nvlink: {rate: 450 GB/s, latency: 300 ns}, nics: 4, nic: {rate: 400 Gb/s}}' \
+    "$scenarios/two-buildings-two-tenants.yaml"
+refused "scaled bytes beyond an EiB" 'times scale_bytes 1e+30 is more than 1 EiB' --set 'jobs[0].scale_bytes=1e30' \
+    "$scenarios/two-buildings-two-tenants.yaml"
+refused "no recorded times" 'has no recorded time, which the model recorded needs' --model recorded \
+    "$scenarios/one-port-down.yaml"
 refused "two scenarios" "one scenario is wanted, found 2" "$scenarios/recorded-alone.yaml" "$scenarios/recorded-alone.yaml"
 refused "a fault on a cable that is not there" 'cable 16 asked for' --set 'faults[0].cable=16' "$scenarios/one-port-down.yaml"
 

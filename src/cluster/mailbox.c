@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <math.h>
 
 typedef struct {
@@ -229,13 +230,7 @@ transport(Mailbox *mailbox, uint32_t slot, const Op *op)
         }
         return;
     }
-    if (op->duration_ps < 0) {
-        engine_fail(simulation->engine,
-                    g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_INPUT,
-                                "job %s: send \"%s\" has no recorded time, which the model %s needs", setup->name,
-                                script_op_name(m->sender->script, m->send_op), simulation->setup->model));
-        return;
-    }
+    assert(op->duration_ps >= 0); /* job_check */
     end_message_in(mailbox, slot, op->duration_ps);
 }
 
@@ -309,7 +304,7 @@ mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left)
             (*lines_left)--;
         }
     }
-    for (uint32_t slot = 0; slot < mailbox->messages->len && *lines_left > 0; slot++) {
+    for (uint32_t slot = 0; slot<mailbox->messages->len && * lines_left> 0; slot++) {
         const Message *m = message(mailbox, slot);
         if (m->delivered)
             continue;

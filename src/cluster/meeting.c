@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* What stays the same from iteration to iteration. */
@@ -283,15 +284,7 @@ all_arrived(Meeting *meeting, Simulation *simulation)
     }
     if (network_moves_bytes(simulation->network))
         return;
-    if (meeting->recorded_ps < 0) {
-        const RankRun *rank = &meeting->job->ranks[meeting->instance->ranks[0]];
-        engine_fail(simulation->engine,
-                    g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_INPUT,
-                                "job %s: collective \"%s\" has no recorded time, which the model %s needs",
-                                meeting->job->setup->name, script_op_name(rank->script, meeting->ops[0]),
-                                simulation->setup->model));
-        return;
-    }
+    assert(meeting->recorded_ps >= 0); /* job_check */
     engine_schedule_in(simulation->engine, meeting->recorded_ps,
                        (Event){.kind = simulation->kind_meeting_end,
                                .target = meeting->slot,

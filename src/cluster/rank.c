@@ -1,6 +1,7 @@
 #include "cluster/run.h"
 
 #include "base/error.h"
+#include "cluster/check.h"
 
 #include <math.h>
 
@@ -25,16 +26,6 @@ rank_end_op_now(RankRun *rank, uint32_t op)
     end_op_in(rank, op, 0);
 }
 
-/* Peak and memory bandwidth of the GPU a rank runs on: the job's own figures before the node's. */
-static void
-roofline(const JobRun *job, uint32_t rank, double *peak_FLOPps, double *bandwidth_Bps)
-{
-    const JobSetup *setup = job->setup;
-    const Node *node = fabric_node(job->simulation->setup->fabric, setup->nodes[rank]);
-    *peak_FLOPps = setup->peak_FLOPps > 0 ? setup->peak_FLOPps : node->peak_FLOPps;
-    *bandwidth_Bps = setup->memory_bandwidth_Bps > 0 ? setup->memory_bandwidth_Bps : node->memory_bandwidth_Bps;
-}
-
 /* duration x scale, rounded up; exact where the product is a whole number below 2^53. */
 static gboolean
 scaled(SimTime duration, double scale, SimTime *result)
@@ -56,7 +47,7 @@ op_duration(const JobRun *job, uint32_t rank, const Op *op, SimTime *duration)
         return scaled(op->duration_ps, scale, duration);
     double moved = op->kind == OP_COPY ? (double)op->bytes : op->bytes_moved, peak, bandwidth;
     SimTime operate = 0, move = 0;
-    roofline(job, rank, &peak, &bandwidth);
+    job_roofline(job->setup, job->simulation->setup->fabric, rank, &peak, &bandwidth);
     if (op->flops > 0 && !sim_time_from_bytes(op->flops, peak, &operate))
         return FALSE;
     if (moved > 0 && !sim_time_from_bytes(moved, bandwidth, &move))
@@ -155,57 +146,4 @@ rank_op_ended(RankRun *rank, uint32_t op)
     job_iteration_ended(rank->job, rank);
     rank->iteration++;
     begin_next(rank);
-}
-
-/* What a timed op lacks on this GPU, or NULL. */
-static const char *
-missing_figure(const JobRun *job, uint32_t rank, const Op *op)
-{
-    if (op->duration_ps >= 0 || (op->kind != OP_COMPUTE && op->kind != OP_COPY))
-        return NULL;
-    double peak, bandwidth;
-    roofline(job, rank, &peak, &bandwidth);
-    if (op->kind == OP_COMPUTE && op->flops > 0 && !(peak > 0))
-        return "peak";
-    double moved = op->kind == OP_COPY ? (double)op->bytes : op->bytes_moved;
-    return moved > 0 && !(bandwidth > 0) ? "memory_bandwidth" : NULL;
-}
-
-static gboolean
-check_op(const JobRun *job, const Script *script, uint32_t rank, uint32_t index, GError **error)
-{
-    const Op *op = script_op(script, index);
-    const char *missing = missing_figure(job, rank, op), *name = job->setup->name;
-    if (missing != NULL)
-        return error_input(error,
-                           "job %s: op \"%s\" has no recorded time and its GPU \"%s\" no %s; give it in the job or in "
-                           "fabric.generate.server.gpu",
-                           name, script_op_name(script, index),
-                           fabric_node(job->simulation->setup->fabric, job->setup->nodes[rank])->name, missing);
-    if ((double)op->bytes * job->setup->scale_bytes > 0x1p60)
-        return error_input(error, "job %s: op \"%s\": %" G_GUINT64_FORMAT " B times scale_bytes %g is more than 1 EiB",
-                           name, script_op_name(script, index), op->bytes, job->setup->scale_bytes);
-    return TRUE;
-}
-
-/* A rank of each program stands for all that run it. */
-gboolean
-rank_check_ops(const JobRun *job, GError **error)
-{
-    const Workload *workload = job->setup->workload;
-    g_autofree gboolean *seen = g_new0(gboolean, workload->programs->len + 1);
-    for (uint32_t r = 0; r < workload->n_ranks; r++) {
-        uint32_t p = workload->program_of_rank[r];
-        const Script *script = g_ptr_array_index(job->scripts, p);
-        if (seen[p])
-            continue;
-        seen[p] = TRUE;
-        if (script_n_ops(script) == 0 && job->setup->until != INDEX_NONE)
-            return error_input(error, "job %s: rank %u has no ops, so running it until job %s ends would never end",
-                               job->setup->name, r, job->simulation->setup->jobs[job->setup->until].name);
-        for (uint32_t o = 0; o < script_n_ops(script); o++)
-            if (!check_op(job, script, r, o, error))
-                return FALSE;
-    }
-    return TRUE;
 }

@@ -1,5 +1,6 @@
 # cluster: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/cluster/account.h
+libtrainshed_a_SOURCES += src/cluster/check.c src/cluster/check.h
 libtrainshed_a_SOURCES += src/cluster/job.c
 libtrainshed_a_SOURCES += src/cluster/mailbox.c
 libtrainshed_a_SOURCES += src/cluster/meeting.c

@@ -68,9 +68,6 @@ void rank_begin(RankRun *rank);                 /* an iteration */
 void rank_op_ended(RankRun *rank, uint32_t op); /* what may start now starts */
 void rank_account(RankRun *rank, AccountClass class, int change);
 void rank_end_op_now(RankRun *rank, uint32_t op); /* as an event of this instant */
-/* Can every op be run: has a compute op a time, do scaled bytes fit, does an iteration that is run until another job
- * ends have an op at all? Else an INPUT error naming job, op and what is missing. */
-gboolean rank_check_ops(const JobRun *job, GError **error);
 
 /* meeting.c */
 Meetings *meetings_new(JobRun *job);

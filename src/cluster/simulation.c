@@ -1,6 +1,7 @@
 #include "cluster/run.h"
 
 #include "base/error.h"
+#include "cluster/check.h"
 
 #include <assert.h>
 
@@ -87,7 +88,7 @@ make_job(Simulation *simulation, JobRun *job, uint32_t first_rank, GError **erro
     }
     job->meetings = meetings_new(job);
     job->mailbox = mailbox_new(job);
-    return rank_check_ops(job, error);
+    return job_check(simulation->setup->jobs, job->index, simulation->setup->fabric, simulation->setup->model, error);
 }
 
 /* Ranks are numbered over all jobs, so that a baseline has the numbers of the shared run. */

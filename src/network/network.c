@@ -220,3 +220,10 @@ network_model_help(const char *model)
     const NetworkModel *found = find_model(model);
     return found != NULL ? found->help : NULL;
 }
+
+gboolean
+network_model_moves_bytes(const char *model)
+{
+    const NetworkModel *found = find_model(model);
+    return found == NULL || found->moves_bytes;
+}

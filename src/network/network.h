@@ -121,3 +121,5 @@ NetworkTotals network_totals(const Network *network);
 /* The names in the table, NULL-terminated. */
 const char *const *network_models(void);
 const char *network_model_help(const char *model);
+/* As network_moves_bytes, of a model by its name (one of the table). */
+gboolean network_model_moves_bytes(const char *model);

@@ -1,6 +1,7 @@
 #include "scenario/setup.h"
 
 #include "base/error.h"
+#include "cluster/check.h"
 #include "workload/trace_format.h"
 
 /* "FILE:LINE:COLUMN: jobs[1]KEY" before what a lower room said. */
@@ -171,6 +172,18 @@ resolve_pinned(Setup *setup, GError **error)
     return TRUE;
 }
 
+/* What would only fail in the run is refused before it. */
+static gboolean
+check_jobs(const Setup *setup, GError **error)
+{
+    for (uint32_t j = 0; j < setup->scenario->n_jobs; j++)
+        if (!job_check(setup->jobs, j, setup->fabric, setup->scenario->model, error)) {
+            prefix_job(setup->scenario, j, ": ", error);
+            return FALSE;
+        }
+    return TRUE;
+}
+
 Setup *
 setup_new(const Scenario *scenario, GError **error)
 {
@@ -185,7 +198,7 @@ setup_new(const Scenario *scenario, GError **error)
         !resolve_faults(setup, error) || !resolve_pinned(setup, error))
         return NULL;
     fill_jobs(setup);
-    return g_steal_pointer(&setup);
+    return check_jobs(setup, error) ? g_steal_pointer(&setup) : NULL;
 }
 
 void
