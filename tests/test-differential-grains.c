@@ -131,24 +131,6 @@ same_messages(const Run *a, const Run *b)
     return TRUE;
 }
 
-/* Do all messages go at one rate and take one latency? */
-static gboolean
-is_uniform(const Run *run)
-{
-    const TransferRecord *first = NULL;
-    for (uint32_t i = 0; i < run->log.transfers->len; i++) {
-        const TransferRecord *one = &g_array_index(run->log.transfers, TransferRecord, i);
-        if (first == NULL)
-            first = one;
-        double took = (double)(one->sent_ps - one->start_ps), due = (double)(first->sent_ps - first->start_ps);
-        if (fabs(took * (double)first->bytes - due * (double)one->bytes) >
-                2.0 * (double)MAX(one->bytes, first->bytes) ||
-            one->end_ps - one->sent_ps != first->end_ps - first->sent_ps)
-            return FALSE;
-    }
-    return TRUE;
-}
-
 static uint64_t *
 bytes_by_link(const Case *given, const Run *run)
 {
@@ -158,17 +140,6 @@ bytes_by_link(const Case *given, const Run *run)
         bytes[row->link] += row->bytes;
     }
     return bytes;
-}
-
-/* The phases of trees and exchanges follow each other in a bundle: where a phase has a slow message that the next one
- * does not wait for, it is later than in steps. */
-static gboolean
-has_phases_that_overlap(const Case *given, const Run *steps)
-{
-    const char *algorithm = collective_algorithm(&given->spec, &given->config);
-    gboolean phased = strcmp(algorithm, "binomial") == 0 || strcmp(algorithm, "halving_doubling") == 0 ||
-                      strcmp(algorithm, "pairwise") == 0;
-    return phased && !is_uniform(steps);
 }
 
 /* In a bundle all chunks of a ring count as the largest: a byte's time a step, where S is no multiple of n. */
@@ -185,7 +156,7 @@ static void
 compare_ends(const Case *given, const Run *steps, const Run *bundle, int seed)
 {
     double tolerance = fmax(10, 1e-9 * (double)steps->end_ps), later = (double)(bundle->end_ps - steps->end_ps);
-    double most = has_phases_that_overlap(given, steps) ? INFINITY : tolerance + byte_times(given);
+    double most = tolerance + byte_times(given);
     ck_assert_msg(later >= -tolerance && later <= most,
                   "seed %d: %s %s of %" G_GUINT64_FORMAT " B, n %u: in steps %" G_GINT64_FORMAT
                   " ps, as bundle %" G_GINT64_FORMAT,

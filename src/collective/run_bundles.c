@@ -3,7 +3,8 @@
  * It goes when all members have arrived. A chain is a series of phases (a channel of a schedule, or of rings); chains
  * go side by side. What a phase takes beyond the time of its slowest message's bytes is the latency of its bundle,
  * taken from the plan's own times in an empty network (graph_time, ring_time), each member counted from its arrival: so
- * that alone it lasts as long as the grain steps. A stage of rings is one bundle that carries all its steps. */
+ * that alone it lasts as long as the grain steps. A chain whose phases overlap in steps goes as one bundle. A stage of
+ * rings is one bundle that carries all its steps. */
 #include "collective/graph_time.h"
 #include "collective/ring_time.h"
 #include "collective/run.h"
@@ -14,6 +15,7 @@
 typedef struct {
     uint32_t at, to;    /* rows still to go: of by_phase, or of rings */
     SimTime planned_ps; /* a schedule: when the phases so far end in an empty network, after the last arrival */
+    SimTime whole_ps;   /* all phases go as one bundle that takes this long alone; 0 = one by one */
 } Chain;
 
 typedef struct {
@@ -60,7 +62,7 @@ start(Run *run)
         uint32_t chain, phase;
         place(run, row, &chain, &phase);
         if (row == 0 || chain != last) {
-            Chain fresh = {row, row, 0};
+            Chain fresh = {row, row, 0, 0};
             g_array_append_val(state->chains, fresh);
         }
         g_array_index(state->chains, Chain, state->chains->len - 1).to = row + 1;
@@ -207,6 +209,57 @@ gather_nodes(Run *run, Chain *chain, uint32_t from, SimTime *latency_ps)
     *latency_ps = chain->planned_ps - through;
 }
 
+/* Would the phases, one after another, take longer than the schedule itself? That is so where a phase has a slow
+ * message which the next phase does not wait for. The chain then goes as one bundle. */
+static void
+choose_whole(Run *run, Chain *chain)
+{
+    BundleState *state = run->state;
+    SimTime planned = 0, sends = 0, done = INT64_MIN, last = INT64_MIN;
+    for (uint32_t i = chain->at; i < chain->to; i++) {
+        uint32_t number = plan_of(run)->schedule->by_phase[i], unused, phase, next;
+        place(run, i, &unused, &phase);
+        sends = MAX(sends, state->cost[number].sends_ps);
+        done = MAX(done, state->done_ps[number]);
+        if (i + 1 < chain->to) {
+            place(run, i + 1, &unused, &next);
+            if (next == phase)
+                continue;
+        }
+        last = MAX(last, done);
+        if (!sim_time_add(planned, sends, &planned))
+            return;
+        planned = MAX(planned, done);
+        sends = 0;
+        done = INT64_MIN;
+    }
+    if (last > 0 && planned > last)
+        chain->whole_ps = last;
+}
+
+/* All messages of a chain at a rate at which they take whole_ps. */
+static void
+gather_whole(Run *run, Chain *chain)
+{
+    BundleState *state = run->state;
+    const Schedule *schedule = plan_of(run)->schedule;
+    uint64_t most = 0;
+    for (uint32_t i = chain->at; i < chain->to; i++) {
+        const ScheduleNode *node = &schedule->nodes[schedule->by_phase[i]];
+        if (node->dst != INDEX_NONE)
+            most = MAX(most, node->bytes);
+    }
+    for (uint32_t i = chain->at; i < chain->to; i++) {
+        if (schedule->nodes[schedule->by_phase[i]].dst == INDEX_NONE)
+            continue;
+        Transfer transfer = node_transfer(run, schedule->by_phase[i]);
+        if (transfer.bytes == most)
+            transfer.rate_cap_Bps = (double)most / ((double)chain->whole_ps / (double)PS_PER_S);
+        g_array_append_val(state->transfers, transfer);
+    }
+    chain->at = chain->to;
+}
+
 /* The next phase of a chain; FALSE where there is none. A phase without messages is its latency only. */
 static gboolean
 next_phase(Run *run, uint32_t number)
@@ -215,6 +268,13 @@ next_phase(Run *run, uint32_t number)
     Chain *chain = &g_array_index(state->chains, Chain, number);
     if (chain->at == chain->to)
         return FALSE;
+    if (chain->whole_ps > 0) {
+        g_array_set_size(state->transfers, 0);
+        gather_whole(run, chain);
+        Bundle whole = {(const Transfer *)(void *)state->transfers->data, state->transfers->len, 0};
+        run_send_bundle(run, &whole, number);
+        return TRUE;
+    }
     uint32_t from = chain->at, unused, phase, other;
     place(run, from, &unused, &phase);
     do {
@@ -255,6 +315,8 @@ arrive(Run *run, uint32_t member)
         return;
     if (plan_of(run)->rings == NULL && !time_nodes(run))
         return;
+    for (uint32_t i = 0; plan_of(run)->rings == NULL && i < state->chains->len; i++)
+        choose_whole(run, &g_array_index(state->chains, Chain, i));
     for (uint32_t chain = 0; chain < state->chains->len; chain++)
         advance(run, chain);
 }
