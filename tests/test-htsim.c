@@ -4,7 +4,6 @@
 #include "support.h"
 
 #include "base/error.h"
-#include "fabric/htsim_topo.h"
 #include "fabric/topology_format.h"
 #include "workload/htsim_cm.h"
 
@@ -48,7 +47,7 @@ START_TEST(real_trees_have_the_counts_worked_out_by_hand)
     g_autofree char *relative = g_strconcat("data/htsim/", trees[_i].file, NULL);
     NEED_SHARED(path, relative);
     GError *error = NULL;
-    g_autoptr(Fabric) fabric = topology_read(path, NULL, NULL, &error);
+    g_autoptr(Fabric) fabric = topology_read(path, NULL, NULL, NULL, &error);
     ck_assert_msg(fabric != NULL, "%s", error ? error->message : "");
     uint32_t of_kind[NODE_KINDS] = {0}, n_hosts;
     for (uint32_t i = 0; i < fabric_n_nodes(fabric); i++)
@@ -111,7 +110,7 @@ START_TEST(wires_speeds_and_latencies_are_those_of_the_file)
 {
     g_autofree char *path = save(tree), *notes = NULL;
     GError *error = NULL;
-    g_autoptr(Fabric) fabric = topology_read(path, NULL, &notes, &error);
+    g_autoptr(Fabric) fabric = topology_read(path, NULL, NULL, &notes, &error);
     g_unlink(path);
     ck_assert_msg(fabric != NULL, "%s", error ? error->message : "");
     ck_assert_str_eq(notes, "tier 1: Switch_Latency_ns is not given; 0 is taken\n");
@@ -185,7 +184,7 @@ START_TEST(a_wrong_tree_is_refused_with_its_place)
     g_autofree char *text = replaced(tree, wrong_trees[_i].old, wrong_trees[_i].new);
     g_autofree char *path = save(text), *expected = g_strconcat(path, wrong_trees[_i].message, NULL);
     g_autoptr(GError) error = NULL;
-    g_autoptr(Fabric) fabric = htsim_topo_read(path, NULL, &error);
+    g_autoptr(Fabric) fabric = topology_htsim.read(path, &topology_options_default, NULL, &error);
     g_unlink(path);
     ck_assert_ptr_null(fabric);
     ck_assert_str_eq(error->message, expected);
@@ -200,14 +199,14 @@ START_TEST(a_tree_beyond_all_measure_is_refused)
                                  "Radix_Down 1\nRadix_Up 1024\nDownlink_Latency_ns 1\nTier 1\nDownlink_speed_Gbps 1\n"
                                  "Radix_Down 4194304\nDownlink_Latency_ns 1\n");
     GError *error = NULL;
-    ck_assert_ptr_null(htsim_topo_read(path, NULL, &error));
+    ck_assert_ptr_null(topology_htsim.read(path, &topology_options_default, NULL, &error));
     g_unlink(path);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT,
                          "Radix_Down is \"4194304\", expected a whole number from 1 to 65536");
     g_free(path);
     path = save("Nodes 65536\nTiers 2\nPodsize 65536\nTier 0\nDownlink_speed_Gbps 1024\nRadix_Down 1\nRadix_Up 1024\n"
                 "Downlink_Latency_ns 1\nTier 1\nDownlink_speed_Gbps 1\nRadix_Down 65536\nDownlink_Latency_ns 1\n");
-    ck_assert_ptr_null(htsim_topo_read(path, NULL, &error));
+    ck_assert_ptr_null(topology_htsim.read(path, &topology_options_default, NULL, &error));
     g_unlink(path);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT,
                          ": the tree has 67174400 cables, over the 50000000 this program takes on");
@@ -335,7 +334,7 @@ START_TEST(trees_and_matrices_are_told_apart)
     g_unlink(path);
     g_clear_error(&error);
     ck_assert_pstr_eq(trace != NULL ? trace->name : NULL, heads[_i].trace);
-    ck_assert(htsim_topo_recognise(heads[_i].head, strlen(heads[_i].head)) == (heads[_i].topology != NULL));
+    ck_assert(topology_htsim.recognise(heads[_i].head, strlen(heads[_i].head)) == (heads[_i].topology != NULL));
 }
 END_TEST
 

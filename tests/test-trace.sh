@@ -34,8 +34,8 @@ has()
 
 llama=(traces/llama/llama.*.et)
 
-run 0 formats && [ "$(awk 'NR > 1 { print $1 }' "$work/out" | sort | tr '\n' ' ')" = "chakra chakra-json htsim kineto program " ]
-ok $? "formats lists the table"
+run 0 formats && [ "$(awk '{ print $1 }' "$work/out" | sort | tr '\n' ' ')" = " chakra chakra-json htsim kineto program program read written " ]
+ok $? "formats lists both tables"
 
 run 0 info "${llama[@]}" --groups traces/llama/llama.json
 ok $? "info reads the Llama step"

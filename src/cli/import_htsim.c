@@ -82,7 +82,7 @@ static char *
 fabric_text(const Options *options, const HtsimMatrix *matrix, GError **error)
 {
     if (options->topology != NULL) {
-        g_autoptr(Fabric) fabric = topology_read(options->topology, NULL, NULL, error);
+        g_autoptr(Fabric) fabric = topology_read(options->topology, NULL, NULL, NULL, error);
         if (fabric == NULL)
             return NULL;
         uint32_t n;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "fabric/generate.h"
@@ -72,12 +73,42 @@ topology_generate(int argc, char **argv, GError **error)
     return fabric != NULL && write_out(fabric, output, error);
 }
 
+/* What the options --default-rate, --default-latency and --detour say. */
+static gboolean
+read_options(const char *rate, const char *latency, TopologyOptions *options, GError **error)
+{
+    if (rate != NULL && !units_parse_rate(rate, &options->default_rate_Bps, error)) {
+        g_prefix_error(error, "--default-rate: ");
+        return FALSE;
+    }
+    if (rate != NULL && options->default_rate_Bps <= 0)
+        return error_input(error, "--default-rate: found \"%s\", expected a rate above 0", rate);
+    if (latency != NULL && !units_parse_time(latency, &options->default_latency_ps, error)) {
+        g_prefix_error(error, "--default-latency: ");
+        return FALSE;
+    }
+    if (latency != NULL && options->default_latency_ps < 0)
+        return error_input(error, "--default-latency: found \"%s\", expected no time below 0", latency);
+    if (!(options->detour >= 1 && options->detour <= 100))
+        return error_input(error, "--detour: found %g, expected a factor from 1 to 100", options->detour);
+    return TRUE;
+}
+
 gboolean
 topology_import(int argc, char **argv, GError **error)
 {
-    g_autofree char *output = NULL, *format = NULL, *notes = NULL;
+    g_autofree char *output = NULL, *format = NULL, *notes = NULL, *rate = NULL, *latency = NULL;
+    g_auto(GStrv) with = NULL;
+    TopologyOptions options = topology_options_default;
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Write GraphML to FILE", "FILE"},
+        {"default-rate", 0, 0, G_OPTION_ARG_STRING, &rate, "Of links whose rate FILE does not say, such as '400 Gb/s'",
+         "RATE"},
+        {"default-latency", 0, 0, G_OPTION_ARG_STRING, &latency,
+         "Of links whose latency or length FILE does not say, such as '600 ns'", "TIME"},
+        {"detour", 0, 0, G_OPTION_ARG_DOUBLE, &options.detour,
+         "Length of a fibre / distance of its ends, for places on a map; default: 1", "FACTOR"},
+        {"with", 'w', 0, G_OPTION_ARG_FILENAME_ARRAY, &with, "A further file that belongs to FILE", "FILE"},
         {"format", 'f', 0, G_OPTION_ARG_STRING, &format, "Read FILE as this format; default: as its content shows",
          "NAME"},
         {NULL},
@@ -86,7 +117,10 @@ topology_import(int argc, char **argv, GError **error)
     g_option_context_add_main_entries(context, entries, NULL);
     if (!topology_arguments(context, &argc, &argv, 1, 1, error) || !need_output("import", output, error))
         return FALSE;
-    g_autoptr(Fabric) fabric = topology_read(argv[1], format, &notes, error);
+    if (!read_options(rate, latency, &options, error))
+        return FALSE;
+    options.companions = (const char *const *)with;
+    g_autoptr(Fabric) fabric = topology_read(argv[1], format, &options, &notes, error);
     if (fabric == NULL || !write_out(fabric, output, error))
         return FALSE;
     if (notes != NULL && notes[0] != '\0')
@@ -106,12 +140,12 @@ usage(FILE *out)
     table_print(table, out);
 
     size_t n;
-    const TopologyFormat *formats = topology_formats(&n);
+    const TopologyFormat *const *formats = topology_formats(&n);
     fprintf(out, "\nFormats that are read:\n");
     g_autoptr(Table) known = table_new("|");
     for (size_t i = 0; i < n; i++) {
-        table_add(known, "  %s", formats[i].name);
-        table_add(known, "%s", formats[i].help);
+        table_add(known, "  %s", formats[i]->name);
+        table_add(known, "%s", formats[i]->help);
     }
     table_print(known, out);
     fprintf(out, "\nA FABRIC is a file in one of them, or a YAML file with a fabric key: a scenario, or settings.\n"

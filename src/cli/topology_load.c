@@ -29,7 +29,7 @@ topology_load(const char *path, const char *format, const char *const *sets, cha
         error_input(error, "%s: --set changes a YAML file, and this is none", path);
         return NULL;
     }
-    return topology_read(path, format, notes, error);
+    return topology_read(path, format, NULL, notes, error);
 }
 
 uint32_t

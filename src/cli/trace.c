@@ -5,14 +5,15 @@
 #include "cli/table.h"
 #include "cli/trace_info.h"
 #include "cli/trace_survey.h"
-#include "workload/program_text.h"
 #include "workload/trace_format.h"
+#include "workload/trace_writer.h"
 
 #include <string.h>
 
 /* What the subcommands that read traces share. */
 typedef struct {
-    char *format, *groups, *output, **execution_patterns; /* of the options */
+    char *format, *groups, *sizes, *output, *to, **execution_patterns; /* of the options */
+    int replicate;
     gboolean break_cycles;
     char **files, **execution_files;
     TraceSource source;
@@ -23,7 +24,9 @@ request_clear(Request *request)
 {
     g_free(request->format);
     g_free(request->groups);
+    g_free(request->sizes);
     g_free(request->output);
+    g_free(request->to);
     g_strfreev(request->execution_patterns);
     g_strfreev(request->files);
     g_strfreev(request->execution_files);
@@ -41,8 +44,10 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
          "execution traces beside Kineto files; may be repeated, may be a pattern", "FILE"},
         {"break-cycles", 0, 0, G_OPTION_ARG_NONE, &request->break_cycles,
          "drop dependencies that close a circle, and say so", NULL},
-        {writes ? "output" : NULL, 'o', 0, G_OPTION_ARG_FILENAME, &request->output, "the program text to write",
-         "FILE"},
+        {"replicate", 0, 0, G_OPTION_ARG_INT, &request->replicate, "one rank's trace stands for N ranks", "N"},
+        {"sizes", 0, 0, G_OPTION_ARG_FILENAME, &request->sizes, "message sizes that the trace lacks", "FILE"},
+        {writes ? "output" : NULL, 'o', 0, G_OPTION_ARG_FILENAME, &request->output, "the file to write", "FILE"},
+        {"to", 't', 0, G_OPTION_ARG_STRING, &request->to, "the format to write (default: program)", "NAME"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
     g_autoptr(GOptionContext) context = g_option_context_new(summary);
     g_option_context_add_main_entries(context, entries, NULL);
@@ -54,6 +59,10 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         return error_input(error, "trace %s: no files are given", argv[0]);
     if (writes && request->output == NULL)
         return error_input(error, "trace %s: where to? write -o FILE", argv[0]);
+
+    if (request->replicate < 0 || (request->replicate > 0 && argc != 2))
+        return error_input(error, "trace %s: --replicate %d: expected a number of ranks above 0 and one file, found %d",
+                           argv[0], request->replicate, argc - 1);
 
     request->files = trace_pair(NULL, (const char *const *)argv + 1, error);
     if (request->files == NULL)
@@ -69,6 +78,8 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         .execution_files = request->execution_files,
         .n_execution_files = request->execution_files != NULL ? g_strv_length(request->execution_files) : 0,
         .groups_file = request->groups,
+        .replicate = (uint32_t)request->replicate,
+        .sizes_file = request->sizes,
         .break_cycles = request->break_cycles,
     };
     return TRUE;
@@ -90,12 +101,19 @@ run_formats(int argc, char **argv, GError **error)
         return FALSE;
     if (argc > 1)
         return error_input(error, "trace formats: \"%s\" is one word too many", argv[1]);
-    g_autoptr(Table) table = table_new("format|what it is");
+    g_autoptr(Table) table = table_new("read|what it is");
     for (const TraceFormat *const *format = trace_formats(); *format != NULL; format++) {
         table_add(table, "%s", (*format)->name);
         table_add(table, "%s", (*format)->help);
     }
     table_print(table, stdout);
+    g_autoptr(Table) written = table_new("written|what it is");
+    for (const TraceWriter *const *writer = trace_writers(); *writer != NULL; writer++) {
+        table_add(written, "%s", (*writer)->name);
+        table_add(written, "%s", (*writer)->help);
+    }
+    putchar('\n');
+    table_print(written, stdout);
     return TRUE;
 }
 
@@ -156,20 +174,28 @@ static gboolean
 run_convert(int argc, char **argv, GError **error)
 {
     g_auto(Request) request = {0};
-    if (!request_parse(&request, argc, argv, "FILES -o FILE - writes a trace as program text", TRUE, error))
+    if (!request_parse(&request, argc, argv, "FILES -o FILE - writes a trace in another format", TRUE, error))
+        return FALSE;
+    const TraceWriter *writer = trace_writer_find(request.to != NULL ? request.to : "program", error);
+    if (writer == NULL)
         return FALSE;
     g_autoptr(Workload) workload = trace_read(request.format, &request.source, error);
-    return workload != NULL && program_text_write(workload, request.output, error);
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    if (workload == NULL || !writer->write(workload, request.output, notes, error))
+        return FALSE;
+    for (guint i = 0; i < notes->len; i++)
+        printf("%s: %s\n", writer->name, (const char *)g_ptr_array_index(notes, i));
+    return TRUE;
 }
 
 static const struct {
     const char *name, *help;
     gboolean (*run)(int argc, char **argv, GError **error);
 } subcommands[] = {
-    {"formats", "the formats that are read", run_formats},
+    {"formats", "the formats that are read and written", run_formats},
     {"info", "what a trace holds", run_info},
     {"check", "all that is wrong with a trace", run_check},
-    {"convert", "a trace as program text", run_convert},
+    {"convert", "a trace in another format", run_convert},
 };
 
 static void

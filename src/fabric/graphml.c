@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "base/input.h"
+#include "base/xml_head.h"
 #include "fabric/graphml_columns.h"
 #include "fabric/graphml_keys.h"
+#include "fabric/topology_format.h"
 
 #include <libxml/SAX2.h>
 #include <libxml/parser.h>
@@ -560,3 +562,19 @@ graphml_read(const char *path, char **notes, GError **error)
     reader_clear(&reader);
     return fabric;
 }
+
+static gboolean
+recognise(const char *head, size_t length)
+{
+    return xml_head_is(head, length, "graphml");
+}
+
+/* GraphML leaves nothing open that an option could fill. */
+static Fabric *
+read(const char *path, const TopologyOptions *options, char **notes, GError **error)
+{
+    return graphml_read(path, notes, error);
+}
+
+const TopologyFormat topology_graphml = {"graphml", "GraphML with the attributes of trainshed-topology(1)", recognise,
+                                         read};

@@ -1,4 +1,10 @@
-#include "fabric/htsim_topo.h"
+/* htsim_topo.c - htsim's fat trees of two and three tiers, the files *.topo
+ *
+ * The keys and the wiring are those of fat_tree_topology.cpp in Broadcom/csg-htsim and ultraethernet/uet-htsim. Nodes
+ * are called host0, leaf0 (tier 0), spine0 (tier 1), core0 (tier 2), ...; hosts play ranks. Counts that do not come out
+ * whole, a tier without speed or latency, and keys that are not known are INPUT errors. A link's source is "file";
+ * "default" where its latency holds a Switch_Latency_ns not given. */
+#include "fabric/topology_format.h"
 
 #include "base/error.h"
 #include "base/field_lines.h"
@@ -367,8 +373,8 @@ make_notes(const Reader *reader)
     return g_strdup(notes->str);
 }
 
-Fabric *
-htsim_topo_read(const char *path, char **notes, GError **error)
+static Fabric *
+read(const char *path, const TopologyOptions *options, char **notes, GError **error)
 {
     g_autoptr(FieldLines) lines = field_lines_read(path, error);
     if (lines == NULL)
@@ -402,8 +408,9 @@ line_begins(const char *text, const char *word)
     return FALSE;
 }
 
-gboolean
-htsim_topo_recognise(const char *head, size_t length)
+/* Its first key is one of a .topo file, and it is no connection matrix. */
+static gboolean
+recognise(const char *head, size_t length)
 {
     const char *at = head + input_bom(head, length);
     for (;;) {
@@ -418,3 +425,5 @@ htsim_topo_recognise(const char *head, size_t length)
         known = known || (word == strlen(head_keys[i]) && g_ascii_strncasecmp(at, head_keys[i], word) == 0);
     return known && !line_begins(at, "Connections");
 }
+
+const TopologyFormat topology_htsim = {"htsim", "htsim fat trees of two or three tiers (.topo)", recognise, read};

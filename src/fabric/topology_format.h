@@ -5,18 +5,35 @@
 
 #include "fabric/fabric.h"
 
+/* What a file may leave open. A reader that needs one of them and has none refuses the file, naming the option; what it
+ * took from here is marked in the links' source ("default"). */
+typedef struct {
+    double default_rate_Bps;       /* of links whose rate is not said; 0 = not given */
+    SimTime default_latency_ps;    /* of links whose latency or length is not said; -1 = not given */
+    double detour;                 /* length of a fibre / distance of its ends, for places on a map; 1 = straight */
+    const char *const *companions; /* further files that belong to this one, NULL-terminated; NULL = none */
+    GPtrArray *problems; /* of char *: a reader that can goes on after a problem and puts all here; NULL = stop */
+} TopologyOptions;
+
+/* Nothing given. */
+extern const TopologyOptions topology_options_default;
+
 typedef struct {
     const char *name, *help;
     /* TRUE where a file that begins with these bytes (length of them, then a zero) is of this format. */
     gboolean (*recognise)(const char *head, size_t length);
-    /* As graphml_read. */
-    Fabric *(*read)(const char *path, char **notes, GError **error);
+    /* As graphml_read. options is never NULL. */
+    Fabric *(*read)(const char *path, const TopologyOptions *options, char **notes, GError **error);
 } TopologyFormat;
 
-/* The table, in the order in which formats are tried. */
-const TopologyFormat *topology_formats(size_t *n_formats);
+/* Each in the file of its reader. */
+extern const TopologyFormat topology_graphml, topology_htsim;
 
-/* Reads path in this format, NULL = the one its content shows. A sealed fabric, or NULL with an error: an
- * unknown format with the known ones listed. notes: what was ignored or set by default, one a line (NULL
- * where nobody asks); the caller frees it. */
-Fabric *topology_read(const char *path, const char *format, char **notes, GError **error);
+/* The table, in the order in which formats are tried. */
+const TopologyFormat *const *topology_formats(size_t *n_formats);
+
+/* Reads path in this format, NULL = the one its content shows. options may be NULL: nothing given. A sealed fabric, or
+ * NULL with an error: an unknown format with the known ones listed. notes: what was ignored or set by default, one a
+ * line (NULL where nobody asks); the caller frees it. */
+Fabric *topology_read(const char *path, const char *format, const TopologyOptions *options, char **notes,
+                      GError **error);

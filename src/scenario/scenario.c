@@ -18,6 +18,7 @@ scenario_free(Scenario *scenario)
     g_free(scenario->name);
     g_free(scenario->fabric_file);
     g_free(scenario->fabric_format);
+    g_strfreev(scenario->fabric_companions);
     generate_spec_free(scenario->generate);
     g_free(scenario->model);
     g_ptr_array_unref(scenario->pinned);

@@ -8,6 +8,7 @@
 #include "collective/collective.h"
 #include "fabric/generate.h"
 #include "fabric/route.h"
+#include "fabric/topology_format.h"
 #include "scenario/yaml_tree.h"
 
 typedef struct {
@@ -46,10 +47,12 @@ typedef struct {
     YamlTree *tree; /* kept for later errors and for storing */
     char *name;
     uint64_t seed;
-    char *fabric_file;      /* NULL where generated */
-    char *fabric_format;    /* NULL = by content */
-    GenerateSpec *generate; /* NULL where read from a file */
-    char *model;            /* fluid */
+    char *fabric_file;              /* NULL where generated */
+    char *fabric_format;            /* NULL = by content */
+    TopologyOptions fabric_options; /* of a file that leaves things open */
+    char **fabric_companions;       /* of these options; NULL = none */
+    GenerateSpec *generate;         /* NULL where read from a file */
+    char *model;                    /* fluid */
     RoutingPolicy routing;
     double payload_fraction;
     PathLimit limits[PATH_LEVELS]; /* network.limits; a level not given has those of the one before */

@@ -1,5 +1,4 @@
 #include "fabric/graph_check.h"
-#include "fabric/topology_format.h"
 #include "scenario/scenario_parts.h"
 
 #include <stddef.h>
@@ -16,10 +15,10 @@ static gboolean
 read_format(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
 {
     size_t n;
-    const TopologyFormat *formats = topology_formats(&n);
+    const TopologyFormat *const *formats = topology_formats(&n);
     g_autofree const char **names = g_new0(const char *, n + 1);
     for (size_t i = 0; i < n; i++)
-        names[i] = formats[i].name;
+        names[i] = formats[i]->name;
     unsigned index;
     return field_name(reading, node, names, &index, error) && field_text(reading, node, field, base, error);
 }
@@ -27,22 +26,31 @@ read_format(const Reading *reading, const YamlNode *node, const Field *field, vo
 static const Field fabric_fields[] = {
     {"file", field_file, offsetof(Scenario, fabric_file)},
     {"format", read_format, offsetof(Scenario, fabric_format)},
+    {"default_rate", field_rate, offsetof(Scenario, fabric_options.default_rate_Bps), .low = 1},
+    {"default_latency", field_time, offsetof(Scenario, fabric_options.default_latency_ps)},
+    {"detour", field_number, offsetof(Scenario, fabric_options.detour), .low = 1, .high = 100},
+    {"with", field_files, offsetof(Scenario, fabric_companions)},
     {"generate", later},
     {NULL},
 };
 
+static const char *const of_files[] = {"format", "default_rate", "default_latency", "detour", "with"};
+
 gboolean
 scenario_read_fabric(const Reading *reading, const YamlNode *node, Scenario *scenario, GError **error)
 {
+    scenario->fabric_options = topology_options_default;
     if (!fields_read(reading, node, fabric_fields, scenario, error))
         return FALSE;
+    scenario->fabric_options.companions = (const char *const *)scenario->fabric_companions;
     const YamlNode *generate = yaml_get(node, "generate");
     if (generate != NULL && scenario->fabric_file != NULL)
         return yaml_fail(reading->tree, generate, error, "file is given too; a fabric has one of them");
     if (generate == NULL && scenario->fabric_file == NULL)
         return yaml_fail(reading->tree, node, error, "needs file or generate");
-    if (generate != NULL && scenario->fabric_format != NULL)
-        return yaml_fail(reading->tree, yaml_get(node, "format"), error, "means nothing without file");
+    for (size_t i = 0; generate != NULL && i < G_N_ELEMENTS(of_files); i++)
+        if (yaml_get(node, of_files[i]) != NULL)
+            return yaml_fail(reading->tree, yaml_get(node, of_files[i]), error, "means nothing without file");
     if (generate == NULL)
         return TRUE;
     scenario->generate = scenario_read_generate(reading, generate, error);
@@ -93,7 +101,7 @@ static Fabric *
 make(const Scenario *scenario, GError **error)
 {
     if (scenario->generate == NULL)
-        return topology_read(scenario->fabric_file, scenario->fabric_format, NULL, error);
+        return topology_read(scenario->fabric_file, scenario->fabric_format, &scenario->fabric_options, NULL, error);
     GError *wrong = NULL;
     Fabric *fabric = generate_fabric(scenario->generate, &wrong);
     if (fabric != NULL)
@@ -141,6 +149,7 @@ scenario_fabric_file(const char *path, const char *const *sets, GError **error)
     Fabric *fabric = scenario_read_fabric(&reading, node, &part, error) ? make(&part, error) : NULL;
     g_free(part.fabric_file);
     g_free(part.fabric_format);
+    g_strfreev(part.fabric_companions);
     generate_spec_free(part.generate);
     return fabric;
 }

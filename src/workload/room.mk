@@ -28,6 +28,7 @@ libtrainshed_a_SOURCES += src/workload/program_text.c src/workload/program_text.
 libtrainshed_a_SOURCES += src/workload/program_token.c src/workload/program_token.h
 libtrainshed_a_SOURCES += src/workload/program_write.c
 libtrainshed_a_SOURCES += src/workload/trace_format.c src/workload/trace_format.h
+libtrainshed_a_SOURCES += src/workload/trace_writer.c src/workload/trace_writer.h
 check_PROGRAMS += tests/test-kineto tests/test-kineto-refusals tests/test-kineto-survey
 tests_test_kineto_LDADD = $(TEST_LIBS)
 tests_test_kineto_refusals_LDADD = $(TEST_LIBS)

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "fabric/graph_check.h"
-#include "fabric/htsim_topo.h"
+#include "fabric/topology_format.h"
 #include "fuzz.h"
 
 int
@@ -11,8 +11,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     GError *error = NULL;
     g_autofree char *notes = NULL;
     g_autofree char *head = g_strndup((const char *)data, size);
-    htsim_topo_recognise(head, size);
-    g_autoptr(Fabric) fabric = htsim_topo_read(fuzz_file(data, size), &notes, &error);
+    topology_htsim.recognise(head, size);
+    g_autoptr(Fabric) fabric = topology_htsim.read(fuzz_file(data, size), &topology_options_default, &notes, &error);
     fuzz_check(fabric != NULL, error);
     if (fabric == NULL || fabric_n_links(fabric) > 100000)
         return 0;
