@@ -6,7 +6,8 @@
 #pragma once
 
 #include "network/activity.h"
-#include "network/network.h"
+#include "network/hold.h"
+#include "network/phase_state.h"
 
 typedef struct NetworkModel NetworkModel;
 
@@ -17,6 +18,7 @@ struct Network {
     Engine *engine;
     NetworkObserver observer;
     Activities *activities;
+    Phases *phases;
     uint64_t *job_keys; /* hash of seed and name, by job */
     uint32_t n_jobs;
     NetworkTotals totals;
@@ -36,6 +38,15 @@ struct NetworkModel {
     void (*add_job)(Network *network, uint32_t job, const char *name); /* NULL: names mean nothing */
     /* A new activity, just made, starts now. FALSE with an INPUT error (no route): the caller takes it back. */
     gboolean (*start)(Network *network, uint32_t activity, GError **error);
+    /* Takes a phase on by class; FALSE: it goes one by one. NULL: always. */
+    gboolean (*send_phase)(Network *network, Phase *phase);
+    /* Frees pattern->prepared; no phase of it goes by class. */
+    void (*forget_pattern)(NetworkPattern *pattern);
+    /* As network_hold and its like (hold.h); NULL: no holds. begun: as start, of a transfer of a hold being released.
+     */
+    NetworkHold *(*hold)(Network *network, const Transfer *transfers, uint32_t n, NetworkRelease release, void *owner,
+                         uint32_t cookie);
+    gboolean (*start_begun)(Network *network, uint32_t activity, GError **error);
     void (*set_link)(Network *network, uint32_t link, double rate_Bps);
     gboolean (*probe)(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error);
     void (*finish)(Network *network); /* NULL: nothing to close */

@@ -71,6 +71,7 @@ network_new(const char *model, const NetworkConfig *config, Routes *routes, Engi
     if (observer != NULL)
         network->observer = *observer;
     network->activities = activities_new(engine, &network->observer);
+    network->phases = phases_new(network);
     network->kind_later = engine_add_kind(engine, handle_later, network);
     found->init(network);
     return network;
@@ -81,6 +82,7 @@ network_free(Network *network)
 {
     if (network == NULL)
         return;
+    phases_free(network->phases);
     network->model->destroy(network);
     activities_free(network->activities);
     g_free(network->job_keys);
@@ -117,8 +119,10 @@ network_request(const Network *network, const Transfer *transfer)
                           .key = key};
 }
 
+/* Opens an activity that began at begun_ps and starts it in the model. */
 static gboolean
-start(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single, GError **error)
+start(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single, SimTime begun_ps,
+      GError **error)
 {
     for (uint32_t i = 0; i < bundle->n_members; i++) {
         const Transfer *member = &bundle->members[i];
@@ -128,7 +132,9 @@ start(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, 
             return error_input(error, "a transfer of %" G_GUINT64_FORMAT " bytes; the most is 2^55 - 1", member->bytes);
     }
     uint32_t activity = activities_open(network->activities, client, bundle, cookie, single);
-    if (!network->model->start(network, activity, error)) {
+    activities_get(network->activities, activity)->start_ps = begun_ps;
+    gboolean begun = begun_ps < engine_now(network->engine);
+    if (!(begun ? network->model->start_begun : network->model->start)(network, activity, error)) {
         activities_withdraw(network->activities, activity);
         return FALSE;
     }
@@ -142,14 +148,31 @@ gboolean
 network_send(Network *network, uint32_t client, const Transfer *transfer, uint32_t cookie, GError **error)
 {
     Bundle bundle = {.members = transfer, .n_members = 1};
-    return start(network, client, &bundle, cookie, TRUE, error);
+    return start(network, client, &bundle, cookie, TRUE, engine_now(network->engine), error);
 }
 
 gboolean
 network_send_bundle(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, GError **error)
 {
     assert(bundle->latency_ps >= 0);
-    return start(network, client, bundle, cookie, FALSE, error);
+    return start(network, client, bundle, cookie, FALSE, engine_now(network->engine), error);
+}
+
+gboolean
+network_send_begun(Network *network, uint32_t client, const Transfer *transfer, SimTime begun_ps, uint32_t cookie,
+                   GError **error)
+{
+    Bundle bundle = {.members = transfer, .n_members = 1};
+    return start(network, client, &bundle, cookie, TRUE, begun_ps, error);
+}
+
+NetworkHold *
+network_hold(Network *network, const Transfer *transfers, uint32_t n, NetworkRelease release, void *owner,
+             uint32_t cookie)
+{
+    if (network->model->hold == NULL)
+        return NULL;
+    return network->model->hold(network, transfers, n, release, owner, cookie);
 }
 
 void
@@ -199,7 +222,7 @@ network_finish(Network *network)
 uint32_t
 network_in_flight(const Network *network)
 {
-    return activities_in_flight(network->activities);
+    return activities_in_flight(network->activities) + phases_in_flight(network->phases);
 }
 
 NetworkTotals
