@@ -11,6 +11,7 @@ libtrainshed_a_SOURCES += src/collective/pairwise.c
 libtrainshed_a_SOURCES += src/collective/plan_cache.c src/collective/plan_cache.h
 libtrainshed_a_SOURCES += src/collective/ring.c
 libtrainshed_a_SOURCES += src/collective/ring_time.c src/collective/ring_time.h
+libtrainshed_a_SOURCES += src/collective/ring_walk.c src/collective/ring_walk.h
 libtrainshed_a_SOURCES += src/collective/rings.c src/collective/rings.h
 libtrainshed_a_SOURCES += src/collective/run.h
 libtrainshed_a_SOURCES += src/collective/run_bundles.c
