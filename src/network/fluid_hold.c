@@ -1,5 +1,7 @@
 #include "network/hold.h"
 
+#include "network/model.h"
+
 #include <assert.h>
 
 /* No model gives one yet. */
@@ -35,4 +37,18 @@ network_hold_book(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTime st
 {
     (void)member, (void)bytes, (void)start_ps, (void)sent_ps;
     assert(hold != NULL);
+}
+
+gboolean
+network_hold_listens(const NetworkHold *hold)
+{
+    assert(hold != NULL);
+    return hold->network->config.books || hold->network->observer.transfer != NULL;
+}
+
+void
+network_hold_count(NetworkHold *hold, uint64_t n_transfers, uint64_t bytes)
+{
+    hold->network->totals.transfers += n_transfers;
+    hold->network->totals.bytes += bytes;
 }

@@ -32,6 +32,11 @@ SimTime network_hold_time(const NetworkHold *hold, uint32_t member, uint64_t byt
  * after sent_ps, which lies at or before now). Calls come in the order of start_ps. */
 void network_hold_book(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTime start_ps, SimTime sent_ps);
 
+/* Does anybody listen to bookings (books are kept, or an observer is told of transfers)? Where not, it is enough to say
+ * how many there were: so many transfers, of so many bytes in all, into the totals. */
+gboolean network_hold_listens(const NetworkHold *hold);
+void network_hold_count(NetworkHold *hold, uint64_t n_transfers, uint64_t bytes);
+
 /* Within a release: as network_send, but it began at begun_ps, in the order of the bookings' starts or not, and has
  * had its rate alone since; it must be a transfer of the hold (but for its bytes). */
 gboolean network_send_begun(Network *network, uint32_t client, const Transfer *transfer, SimTime begun_ps,
