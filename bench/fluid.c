@@ -1,7 +1,11 @@
-/* fluid.c - what the fluid model costs: a completion among many random flows, a step of a ring, an all-to-all
+/* fluid.c - what the fluid model costs: issue 3, point 5, as far as it concerns the network alone
  *
- * A fat tree of k = 16 (1024 hosts, 128 + 128 + 64 switches, links of 50 GB/s, 500 ns), per-flow ECMP. One JSON line a
- * case, each with books of bytes and losses and without. Usage: bench/fluid [CASE], CASE = random | ring | alltoall. */
+ * A fat tree of k = 16 (1024 hosts, 128 + 128 + 64 switches, links of 50 GB/s, 500 ns). Every transfer goes by
+ * network_send; times are CPU time from the first send to the last delivery, route look-ups included. Each case runs in
+ * a process of its own, so that its peak is its own, and prints one JSON line with its bar and whether that was met.
+ *
+ * Usage: bench/fluid [--no-baseline] [CASE], CASE = random | ring | alltoall | sizes. Without --no-baseline most cases
+ * run again with books of bytes and losses, for comparison; that run has no bar. */
 #include "base/random.h"
 #include "network/network.h"
 
@@ -10,10 +14,29 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-enum { K = 16, HALF = K / 2, HOSTS = K * K * K / 4 };
+enum { K = 16, HALF = K / 2, HOSTS = K * K * K / 4, STEPS = 200 };
 
+#define RATE_BPS 50e9
+#define LATENCY_NS 500
+
+typedef struct Bench Bench;
+
+/* One measurement. */
 typedef struct {
+    const char *name;
+    void (*run)(Bench *bench);
+    uint32_t size; /* flows at a time, or hosts */
+    RoutingPolicy policy;
+    double bar_s, bar_MiB; /* 0 = none */
+    gboolean with_books;   /* does it run a second time, with books? */
+} Case;
+
+struct Bench {
+    const Case *task;
+    gboolean books;
     Fabric *fabric;
     Routes *routes;
     Engine *engine;
@@ -21,11 +44,11 @@ typedef struct {
     uint32_t client;
     uint32_t hosts[HOSTS];
     Random dice;
-    uint64_t bytes; /* of a transfer */
-    uint32_t n;     /* hosts in the ring */
     uint32_t to_do; /* further transfers to start */
-    uint64_t ended;
-} Bench;
+    uint64_t sent, delivered;
+    uint64_t watched; /* the time of this delivery is kept */
+    double watched_s;
+};
 
 static double
 cpu_s(void)
@@ -53,8 +76,8 @@ add_cable(Fabric *fabric, uint32_t a, uint32_t b)
     link.src = a;
     link.dst = b;
     link.kind = LINK_ETHERNET;
-    link.capacity_Bps = 50e9;
-    link.latency_ps = 500 * PS_PER_NS;
+    link.capacity_Bps = RATE_BPS;
+    link.latency_ps = LATENCY_NS * PS_PER_NS;
     fabric_add_cable(fabric, &link, NULL);
 }
 
@@ -85,7 +108,7 @@ fat_tree(Bench *bench)
 }
 
 static void
-send(Bench *bench, uint32_t src, uint32_t dst, uint64_t bytes, uint32_t cookie, uint32_t coflow)
+send(Bench *bench, uint32_t src, uint32_t dst, uint64_t bytes, uint32_t coflow)
 {
     Transfer transfer = {.coflow = coflow,
                          .src_rank = src,
@@ -97,9 +120,42 @@ send(Bench *bench, uint32_t src, uint32_t dst, uint64_t bytes, uint32_t cookie, 
                          .bytes = bytes,
                          .weight = 1,
                          .rate_cap_Bps = INFINITY};
-    gboolean sent = network_send(bench->network, bench->client, &transfer, cookie, NULL);
+    gboolean sent = network_send(bench->network, bench->client, &transfer, dst, NULL);
     assert(sent);
     (void)sent;
+}
+
+static void
+run(Bench *bench)
+{
+    gboolean ran = engine_run(bench->engine, NULL);
+    assert(ran);
+    (void)ran;
+}
+
+/* The line of a case that took time_s, of which one unit took unit_s ("unit": what the bar is about). */
+static void
+report(const Bench *bench, uint64_t bytes, uint64_t flows, double time_s, const char *unit, double unit_s)
+{
+    const Case *task = bench->task;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    double peak_MiB = (double)usage.ru_maxrss / 1024;
+    printf("{\"bench\": \"fluid\", \"case\": \"%s\", \"tree\": \"fat tree k=%d, %d hosts\", \"rate_Bps\": %.10g, "
+           "\"latency_ns\": %d, \"routing\": \"%s\", \"books\": %s, \"size\": %u, \"bytes\": %" G_GUINT64_FORMAT
+           ", \"flows\": %" G_GUINT64_FORMAT ", \"cpu_s\": %.6f, \"per_flow_us\": %.4f, \"%s_s\": %.3g, "
+           "\"simulated_ms\": %.6f, \"peak_MiB\": %.1f",
+           task->name, K, HOSTS, RATE_BPS, LATENCY_NS, routing_policy_name(task->policy),
+           bench->books ? "true" : "false", task->size, bytes, flows, time_s, time_s * 1e6 / (double)flows, unit,
+           unit_s, sim_time_seconds(engine_now(bench->engine)) * 1e3, peak_MiB);
+    if (!bench->books && task->bar_s > 0) {
+        gboolean met = unit_s <= task->bar_s && (task->bar_MiB == 0 || peak_MiB <= task->bar_MiB);
+        printf(", \"bar_s\": %g", task->bar_s);
+        if (task->bar_MiB > 0)
+            printf(", \"bar_MiB\": %.1f", task->bar_MiB);
+        printf(", \"met\": %s", met ? "true" : "false");
+    }
+    printf("}\n");
 }
 
 static void
@@ -107,58 +163,133 @@ send_random(Bench *bench)
 {
     uint32_t src = (uint32_t)random_below(&bench->dice, HOSTS);
     uint32_t dst = (src + 1 + (uint32_t)random_below(&bench->dice, HOSTS - 1)) % HOSTS;
-    send(bench, src, dst, 1000000 + random_below(&bench->dice, 100000000), INDEX_NONE, INDEX_NONE);
+    send(bench, src, dst, 1000000 + random_below(&bench->dice, 100000000), INDEX_NONE);
 }
 
-/* Random flows are replaced until enough have ended; a ring's host goes on when it has received. */
+/* A flow that ends is replaced by another in the same instant, so that their number stays: one solve for both. */
 static void
-done(void *owner, uint32_t cookie, NetworkMoment moment)
+random_done(void *owner, uint32_t cookie, NetworkMoment moment)
+{
+    Bench *bench = owner;
+    if (moment == NETWORK_DELIVERED)
+        return;
+    bench->sent++;
+    if (bench->to_do == 0)
+        engine_stop(bench->engine);
+    else
+        bench->to_do--;
+    send_random(bench);
+}
+
+static void
+bench_random(Bench *bench)
+{
+    bench->client = network_add_client(bench->network, random_done, bench);
+    for (uint32_t i = 0; i < bench->task->size; i++)
+        send_random(bench);
+    run(bench); /* to the first end: the first solve is another question */
+    bench->to_do = MAX(100, 4000000 / bench->task->size);
+    bench->sent = 0;
+    double start = cpu_s();
+    run(bench);
+    double time_s = cpu_s() - start;
+    report(bench, 50000000, bench->sent, time_s, "per_completion", time_s / (double)bench->sent);
+}
+
+/* A host sends its next message when it has received one. */
+static void
+ring_done(void *owner, uint32_t cookie, NetworkMoment moment)
 {
     Bench *bench = owner;
     if (moment != NETWORK_DELIVERED)
         return;
-    bench->ended++;
-    if (bench->to_do == 0) {
-        if (bench->n == 0)
-            engine_stop(bench->engine);
+    if (++bench->delivered == bench->watched)
+        bench->watched_s = cpu_s();
+    if (bench->to_do == 0)
         return;
-    }
     bench->to_do--;
-    if (cookie == INDEX_NONE)
-        send_random(bench);
-    else
-        send(bench, cookie, (cookie + 1) % bench->n, bench->bytes, (cookie + 1) % bench->n, 7);
+    send(bench, cookie, (cookie + 1) % bench->task->size, 1000000, 7);
 }
 
-static Bench *
-begin(gboolean books)
+/* The first step, or the mean of those after it. */
+static void
+bench_ring(Bench *bench, gboolean first)
+{
+    uint32_t n = bench->task->size;
+    bench->client = network_add_client(bench->network, ring_done, bench);
+    bench->to_do = first ? 0 : n * (STEPS - 1);
+    bench->watched = n;
+    double start = cpu_s();
+    for (uint32_t i = 0; i < n; i++)
+        send(bench, i, (i + 1) % n, 1000000, 7);
+    run(bench);
+    double end = cpu_s();
+    if (first)
+        report(bench, 1000000, n, end - start, "step", end - start);
+    else
+        report(bench, 1000000, n * (STEPS - 1), end - bench->watched_s, "step", (end - bench->watched_s) / (STEPS - 1));
+}
+
+static void
+bench_ring_first(Bench *bench)
+{
+    bench_ring(bench, TRUE);
+}
+
+static void
+bench_ring_again(Bench *bench)
+{
+    bench_ring(bench, FALSE);
+}
+
+static void
+nothing_done(void *owner, uint32_t cookie, NetworkMoment moment)
+{
+}
+
+static void
+bench_alltoall(Bench *bench, gboolean sizes)
+{
+    uint32_t n = bench->task->size;
+    bench->client = network_add_client(bench->network, nothing_done, NULL);
+    double start = cpu_s();
+    for (uint32_t src = 0; src < n; src++)
+        for (uint32_t dst = 0; dst < n; dst++)
+            if (src != dst)
+                send(bench, src, dst, sizes ? 500000 + random_below(&bench->dice, 1000001) : 1000000, 7);
+    run(bench);
+    double time_s = cpu_s() - start;
+    assert(network_in_flight(bench->network) == 0);
+    report(bench, 1000000, (uint64_t)n * (n - 1), time_s, "whole", time_s);
+}
+
+static void
+bench_alltoall_equal(Bench *bench)
+{
+    bench_alltoall(bench, FALSE);
+}
+
+static void
+bench_alltoall_sizes(Bench *bench)
+{
+    bench_alltoall(bench, TRUE);
+}
+
+static void
+run_case(const Case *task, gboolean books)
 {
     Bench *bench = g_new0(Bench, 1);
+    bench->task = task;
+    bench->books = books;
     fat_tree(bench);
-    bench->routes = routes_new(bench->fabric, ROUTING_ECMP);
+    bench->routes = routes_new(bench->fabric, task->policy);
     bench->engine = engine_new(1);
     bench->dice = random_named(1, "bench");
     NetworkConfig config = network_config_default();
     config.books = books;
     bench->network = network_new("fluid", &config, bench->routes, bench->engine, NULL, NULL);
-    bench->client = network_add_client(bench->network, done, bench);
     network_add_job(bench->network, "a");
-    return bench;
-}
-
-static double
-run(Bench *bench)
-{
-    double start = cpu_s();
-    gboolean ran = engine_run(bench->engine, NULL);
-    assert(ran);
-    (void)ran;
-    return cpu_s() - start;
-}
-
-static void
-end(Bench *bench)
-{
+    task->run(bench);
     network_free(bench->network);
     routes_free(bench->routes);
     engine_free(bench->engine);
@@ -166,75 +297,52 @@ end(Bench *bench)
     g_free(bench);
 }
 
-static void
-bench_random(uint32_t n, gboolean books)
-{
-    Bench *bench = begin(books);
-    for (uint32_t i = 0; i < n; i++)
-        send_random(bench);
-    bench->to_do = 0; /* the first end stops the run: the first solve is not counted */
-    double first = run(bench);
-    bench->to_do = MAX(50, 2000000 / n); /* each end starts another transfer a latency later: two solves */
-    bench->ended = 0;
-    double time = run(bench);
-    printf("{\"bench\": \"fluid\", \"case\": \"random\", \"flows\": %u, \"books\": %s, \"first_solve_ms\": %.3f, "
-           "\"per_completion_us\": %.2f}\n",
-           n, books ? "true" : "false", first * 1e3, time * 1e6 / (double)bench->ended);
-    end(bench);
-}
+static const Case cases[] = {
+    {"random", bench_random, 1024, ROUTING_ECMP, 100e-6, 0, TRUE},
+    {"random", bench_random, 4096, ROUTING_ECMP, 0.8e-3, 0, TRUE},
+    {"random", bench_random, 16384, ROUTING_ECMP, 2.2e-3, 0, TRUE},
+    {"random", bench_random, 65536, ROUTING_ECMP, 6e-3, 0, FALSE},
+    {"ring-first", bench_ring_first, 1024, ROUTING_ECMP, 0.3e-3, 0, TRUE},
+    {"ring-again", bench_ring_again, 1024, ROUTING_ECMP, 2e-6, 0, TRUE},
+    {"alltoall", bench_alltoall_equal, 256, ROUTING_DMODK, 50e-3, 0, TRUE},
+    {"alltoall", bench_alltoall_equal, 256, ROUTING_ECMP, 50e-3, 0, TRUE},
+    {"alltoall", bench_alltoall_equal, 1024, ROUTING_DMODK, 1, 500e6 / 1048576, FALSE},
+    {"alltoall", bench_alltoall_equal, 1024, ROUTING_ECMP, 1, 500e6 / 1048576, FALSE},
+    {"sizes", bench_alltoall_sizes, 256, ROUTING_DMODK, 3, 0, FALSE},
+    {"sizes", bench_alltoall_sizes, 256, ROUTING_ECMP, 3, 0, FALSE},
+};
 
-static void
-bench_ring(uint32_t n, gboolean books)
+/* In a process of its own; FALSE where that failed. */
+static gboolean
+fork_case(const Case *task, gboolean books)
 {
-    enum { STEPS = 200 };
-    Bench *bench = begin(books);
-    bench->n = n;
-    bench->bytes = 1000000;
-    bench->to_do = n * (STEPS - 1);
-    for (uint32_t i = 0; i < n; i++)
-        send(bench, i, (i + 1) % n, bench->bytes, (i + 1) % n, 7);
-    double time = run(bench);
-    assert(bench->ended == (uint64_t)n * STEPS);
-    printf("{\"bench\": \"fluid\", \"case\": \"ring\", \"hosts\": %u, \"books\": %s, \"ms_per_step\": %.4f, "
-           "\"us_per_transfer\": "
-           "%.3f}\n",
-           n, books ? "true" : "false", time * 1e3 / STEPS, time * 1e6 / (double)bench->ended);
-    end(bench);
-}
-
-static void
-bench_alltoall(uint32_t n, gboolean books)
-{
-    Bench *bench = begin(books);
-    bench->n = 1;
-    double start = cpu_s();
-    for (uint32_t src = 0; src < n; src++)
-        for (uint32_t dst = 0; dst < n; dst++)
-            if (src != dst)
-                send(bench, src, dst, 1000000, 0, 7);
-    double started = cpu_s() - start, time = run(bench);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    printf("{\"bench\": \"fluid\", \"case\": \"alltoall\", \"hosts\": %u, \"flows\": %u, \"books\": %s, \"start_s\": "
-           "%.3f, "
-           "\"run_s\": %.3f, \"simulated_ms\": %.4f, \"peak_MiB\": %ld}\n",
-           n, n * (n - 1), books ? "true" : "false", started, time, sim_time_seconds(engine_now(bench->engine)) * 1e3,
-           usage.ru_maxrss / 1024);
-    end(bench);
+    pid_t child = fork();
+    if (child == 0) {
+        run_case(task, books);
+        fflush(stdout);
+        _exit(0);
+    }
+    int status;
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
 int
 main(int argc, char **argv)
 {
-    const char *only = argc > 1 ? argv[1] : "";
-    setvbuf(stdout, NULL, _IOLBF, 0);
-    for (int books = 0; books < 2; books++) {
-        for (uint32_t n = 1024; n <= 65536 && (only[0] == '\0' || strcmp(only, "random") == 0); n *= 4)
-            bench_random(n, books);
-        for (uint32_t n = 64; n <= 1024 && (only[0] == '\0' || strcmp(only, "ring") == 0); n *= 4)
-            bench_ring(n, books);
-        for (uint32_t n = 64; n <= 256 && (only[0] == '\0' || strcmp(only, "alltoall") == 0); n *= 2)
-            bench_alltoall(n, books);
+    const char *only = "";
+    gboolean baseline = TRUE, ran = TRUE;
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--no-baseline") == 0)
+            baseline = FALSE;
+        else
+            only = argv[i];
     }
-    return 0;
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        if (!g_str_has_prefix(cases[i].name, only))
+            continue;
+        ran = fork_case(&cases[i], FALSE) && ran;
+        if (baseline && cases[i].with_books)
+            ran = fork_case(&cases[i], TRUE) && ran;
+    }
+    return ran ? 0 : 1;
 }
