@@ -27,6 +27,7 @@ typedef struct {
     ChannelWeights channel_weights;
     uint64_t slice_B; /* 0 = none: a rank forwards a chunk when it has all of it */
     double reduce_cost_s_per_B;
+    gboolean one_by_one; /* steps: send every message, also where the times of a ring could be reckoned; for tests */
     const char *algorithm[COLLECTIVE_KINDS]; /* names in the table of algorithms; NULL = the kind's default */
 } CollectiveConfig;
 

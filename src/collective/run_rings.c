@@ -3,15 +3,7 @@
  * A seat's send of step k goes when its send of step k - 1 was sent and the chunk is here: its first slice for the
  * first part, its last slice for the last part. A hop's deliveries come in order, so that counts tell which chunks are
  * here. */
-#include "collective/run.h"
-
-typedef struct {
-    uint32_t step;                /* in which it sends next, from 1; steps + 1 = has sent all */
-    uint8_t part, parts;          /* which of the chunk's parts is next; of how many (0 = not looked up) */
-    uint8_t started, busy;        /* its member is here; a send of its own is under way */
-    uint32_t got_first, got_last; /* steps of the seat before of which the first part, the last part is here */
-    uint32_t in_air;              /* sends to this seat not delivered and reduced */
-} SeatState;
+#include "collective/run_rings.h"
 
 static const Rings *
 rings_of(const Run *run)
@@ -53,12 +45,25 @@ stop(Run *run)
     g_free(run->state);
 }
 
-/* What a cookie remembers of a send: its step, which part it is (two bits) and whether it is the chunk's last (one
- * bit). */
-static uint32_t
-pack(uint32_t step, uint32_t part, uint32_t parts)
+uint32_t
+run_rings_cookie(uint32_t step, uint32_t part, uint32_t parts)
 {
     return step << 3 | part << 1 | (part + 1 == parts);
+}
+
+gboolean
+run_rings_through(const Run *run, uint32_t seat, const SeatState *state)
+{
+    uint32_t steps = ring_steps(ring_of(run, seat));
+    return state->started && !state->busy && state->step > steps && state->got_last >= steps && state->in_air == 0;
+}
+
+Transfer
+run_rings_transfer(const Run *run, uint32_t seat, uint64_t bytes)
+{
+    const Ring *ring = ring_of(run, seat);
+    return plan_transfer(&run->spec, run->plan->layout, ring->channel_nics, ring->channel, seat_at(run, seat)->member,
+                         seat_at(run, after(ring, seat))->member, bytes);
 }
 
 static void step_on(Run *run, uint32_t seat);
@@ -68,10 +73,7 @@ static void
 finish(Run *run, uint32_t seat)
 {
     SeatState *state = run->state;
-    const Ring *ring = ring_of(run, seat);
-    uint32_t steps = ring_steps(ring);
-    if (!state[seat].started || state[seat].busy || state[seat].step <= steps || state[seat].got_last < steps ||
-        state[seat].in_air > 0)
+    if (!run_rings_through(run, seat, &state[seat]))
         return;
     uint32_t next = seat_at(run, seat)->next;
     if (next == INDEX_NONE) {
@@ -99,12 +101,10 @@ step_on(Run *run, uint32_t seat)
         (uint8_t)ring_parts(ring_chunk(ring, seat - ring->first_seat, state->step), run->config->slice_B, part);
     if (state->part > 0 && state->part + 1 == state->parts && state->got_last + 1 < state->step)
         return;
-    uint32_t to = after(ring, seat);
-    Transfer transfer = plan_transfer(&run->spec, run->plan->layout, ring->channel_nics, ring->channel,
-                                      seat_at(run, seat)->member, seat_at(run, to)->member, part[state->part]);
+    Transfer transfer = run_rings_transfer(run, seat, part[state->part]);
     state->busy = TRUE;
-    ((SeatState *)run->state)[to].in_air++;
-    run_send(run, &transfer, seat, pack(state->step, state->part, state->parts));
+    ((SeatState *)run->state)[after(ring, seat)].in_air++;
+    run_send(run, &transfer, seat, run_rings_cookie(state->step, state->part, state->parts));
 }
 
 static void
@@ -157,4 +157,23 @@ delivered(Run *run, uint32_t seat, uint32_t packed)
     finish(run, to);
 }
 
-const RunWay run_rings = {start, arrive, sent, reduces, delivered, stop};
+static void
+woken(Run *run)
+{
+    for (guint seat = 0; seat < rings_of(run)->seats->len; seat++)
+        step_on(run, seat);
+}
+
+void
+run_rings_resume(Run *run, SeatState *state)
+{
+    run->way = &run_rings;
+    run->state = state;
+    run->left = 0;
+    for (guint seat = 0; seat < rings_of(run)->seats->len; seat++)
+        run->left += !run_rings_through(run, seat, &state[seat]);
+    run_wake_at(run, run_now(run));
+    run_check(run);
+}
+
+const RunWay run_rings = {start, arrive, sent, reduces, delivered, stop, woken};

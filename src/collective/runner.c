@@ -1,4 +1,5 @@
 #include "collective/run.h"
+#include "network/hold.h"
 
 #include <assert.h>
 
@@ -13,7 +14,8 @@ struct CollectiveRunner {
     Engine *engine;
     CollectiveDone done;
     void *owner;
-    uint32_t client, kind_done, kind_reduced;
+    uint32_t client, kind_done, kind_reduced, kind_wake;
+    uint32_t alarms; /* stamps given */
     PlanCache *plans;
     GPtrArray *runs;   /* of Run, by handle; NULL where it is free */
     GArray *free_runs; /* of uint32_t */
@@ -80,6 +82,16 @@ run_send(Run *run, const Transfer *transfer, uint32_t node, uint32_t step)
 }
 
 void
+run_send_begun(Run *run, const Transfer *transfer, SimTime begun_ps, uint32_t node, uint32_t step)
+{
+    CollectiveRunner *runner = run->runner;
+    uint32_t slot = take_slot(runner, (Slot){run->handle, node, step});
+    GError *error = NULL;
+    if (!network_send_begun(runner->network, runner->client, transfer, begun_ps, slot, &error))
+        run_fail(run, error);
+}
+
+void
 run_send_bundle(Run *run, const Bundle *bundle, uint32_t node)
 {
     CollectiveRunner *runner = run->runner;
@@ -105,6 +117,29 @@ run_reduce(Run *run, uint64_t bytes, uint32_t node, uint32_t step)
     if (!sim_time_from_seconds(run->config->reduce_cost_s_per_B * (double)bytes, &delay))
         delay = SIM_TIME_MAX; /* the engine refuses it */
     run_pause(run, delay, node, step);
+}
+
+void
+run_wake_at(Run *run, SimTime when)
+{
+    CollectiveRunner *runner = run->runner;
+    assert(run->alarm == 0);
+    if (++runner->alarms == 0)
+        runner->alarms = 1;
+    run->alarm = runner->alarms;
+    engine_schedule(runner->engine, (Event){.when = when,
+                                            .kind = runner->kind_wake,
+                                            .target = run->handle,
+                                            .sender = run->handle,
+                                            .stamp = run->alarm});
+}
+
+void
+run_wake_cancel(Run *run)
+{
+    if (run->alarm != 0)
+        engine_abandon(run->runner->engine, 1);
+    run->alarm = 0;
 }
 
 void
@@ -145,6 +180,19 @@ on_reduced(void *owner, const Event *event)
 }
 
 static void
+on_wake(void *owner, const Event *event)
+{
+    CollectiveRunner *runner = owner;
+    Run *run = event->target < runner->runs->len ? runner->runs->pdata[event->target] : NULL;
+    if (run == NULL || run->alarm != event->stamp) {
+        engine_abandon(runner->engine, -1); /* cancelled */
+        return;
+    }
+    run->alarm = 0;
+    run->way->woken(run);
+}
+
+static void
 run_free(Run *run)
 {
     if (run->state != NULL)
@@ -176,6 +224,7 @@ collective_runner_new(Network *network, Engine *engine, CollectiveDone done, voi
     runner->client = network_add_client(network, moment, runner);
     runner->kind_done = engine_add_kind(engine, on_done, runner);
     runner->kind_reduced = engine_add_kind(engine, on_reduced, runner);
+    runner->kind_wake = engine_add_kind(engine, on_wake, runner);
     runner->plans = plan_cache_new(network, network_fabric(network));
     runner->runs = g_ptr_array_new();
     runner->free_runs = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -198,6 +247,17 @@ collective_runner_free(CollectiveRunner *runner)
     g_array_unref(runner->slots);
     plan_cache_free(runner->plans);
     g_free(runner);
+}
+
+static const RunWay *
+way_of(const CollectiveRunner *runner, const CollectiveConfig *config, const Plan *plan)
+{
+    if (config->grain == GRAIN_BUNDLE)
+        return &run_bundles;
+    if (plan->rings == NULL)
+        return &run_graph;
+    gboolean one_stage = plan->rings->n_last == plan->rings->seats->len;
+    return one_stage && !config->one_by_one && network_offers_holds(runner->network) ? &run_flight : &run_rings;
 }
 
 static void
@@ -236,7 +296,7 @@ collective_open(CollectiveRunner *runner, const CollectiveSpec *spec, const Coll
     enter(runner, run);
     if (plan == NULL)
         return run->handle;
-    run->way = config->grain == GRAIN_BUNDLE ? &run_bundles : plan->plan->rings != NULL ? &run_rings : &run_graph;
+    run->way = way_of(runner, config, plan->plan);
     run->way->start(run);
     return run->handle;
 }

@@ -15,6 +15,9 @@ typedef struct NetworkHold NetworkHold;
  * the two ways; afterwards the hold is gone. At the end of the run (network_finish) as well. */
 typedef void (*NetworkRelease)(void *owner, uint32_t cookie);
 
+/* May network_hold be granted by this model at all? */
+gboolean network_offers_holds(const Network *network);
+
 /* Holds the links of these n transfers (copied; their bytes are not looked at) where all n can run at once, each at
  * the rate it has alone, no link over capacity, and nobody else is on their links. Else NULL: send as usual. Each
  * stands for a row of transfers over the same way, of which one at a time sends. */

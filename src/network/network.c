@@ -166,6 +166,12 @@ network_send_begun(Network *network, uint32_t client, const Transfer *transfer, 
     return start(network, client, &bundle, cookie, TRUE, begun_ps, error);
 }
 
+gboolean
+network_offers_holds(const Network *network)
+{
+    return network->model->hold != NULL;
+}
+
 NetworkHold *
 network_hold(Network *network, const Transfer *transfers, uint32_t n, NetworkRelease release, void *owner,
              uint32_t cookie)
