@@ -346,6 +346,16 @@ START_TEST(an_unknown_format_names_the_nearest)
 }
 END_TEST
 
+/* What the fuzzer once found: a zero byte where the first name should be. */
+START_TEST(found_by_fuzzing)
+{
+    GError *error = NULL;
+    const char *path = support_source("tests/data/job-log-begins-with-zero.csv");
+    ck_assert_ptr_null(job_log_read(path, "sacct", &error));
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT, ":1: no line of field names of sacct --parsable");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -360,6 +370,7 @@ main(void)
     tcase_add_test(tcase, windows_count_from_their_beginning);
     tcase_add_loop_test(tcase, what_is_wrong_is_named, 0, G_N_ELEMENTS(bad));
     tcase_add_test(tcase, an_unknown_format_names_the_nearest);
+    tcase_add_test(tcase, found_by_fuzzing);
     suite_add_tcase(suite, tcase);
     return support_main(suite);
 }

@@ -263,7 +263,7 @@ next_row(const Reader *reader, GStrv lines, size_t *i)
 static gboolean
 read_lines(Reader *reader, GStrv lines, GError **error)
 {
-    if (!read_names(reader, lines[0], error))
+    if (!read_names(reader, lines[0] != NULL ? lines[0] : "", error))
         return FALSE;
     for (size_t i = 1; lines[i] != NULL;) {
         size_t first = i;

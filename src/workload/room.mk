@@ -91,4 +91,4 @@ tests_test_job_log_LDADD = $(TEST_LIBS)
 FUZZ_TARGETS += tests/fuzz/fuzz-job-log
 tests_fuzz_fuzz_job_log_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_job_log_LDFLAGS = $(FUZZ_LINK)
-EXTRA_DIST += tests/fuzz/job-log.seeds
+EXTRA_DIST += tests/fuzz/job-log.seeds tests/data/job-log-begins-with-zero.csv
