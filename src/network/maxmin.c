@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SIZE_CLASSES = 33, FEW_LEAVING = 1 << 16 };
+enum { SIZE_CLASSES = 33, FEW_LEAVING = 1 << 16, FEW_GONE = 1024 };
 
 Fixed
 fixed_of(double value)
@@ -70,6 +70,7 @@ MaxMin *
 maxmin_new(uint32_t n_links)
 {
     MaxMin *solver = g_new0(MaxMin, 1);
+    solver->whole_weights = TRUE;
     solver->free_flow = INDEX_NONE;
     solver->free_uses = g_new(uint32_t, SIZE_CLASSES);
     for (uint32_t i = 0; i < SIZE_CLASSES; i++)
@@ -90,14 +91,18 @@ maxmin_free(MaxMin *solver)
     if (solver == NULL)
         return;
     for (uint32_t l = 0; l < solver->n_links; l++)
-        g_free(solver->links[l].flows);
-    IndexList *lists[] = {&solver->dirty,   &solver->new_flows, &solver->leaving, &solver->revived,
-                          &solver->changed, &solver->touched,   &solver->active};
+        g_free(solver->links[l].places);
+    IndexList *lists[] = {&solver->dirty, &solver->new_flows, &solver->leaving, &solver->revived,
+                          &solver->gone,  &solver->changed,   &solver->touched, &solver->active};
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
         g_free(lists[i]->items);
     g_free(solver->links);
     g_free(solver->flows);
-    g_free(solver->uses);
+    g_free(solver->level);
+    g_free(solver->rate);
+    g_free(solver->flags);
+    g_free(solver->use_link);
+    g_free(solver->coefficient);
     g_free(solver->free_uses);
     g_free(solver->buckets);
     g_free(solver->frozen_rate);
@@ -127,7 +132,7 @@ maxmin_set_capacity(MaxMin *solver, uint32_t link, double capacity)
     LinkState *state = &solver->links[link];
     double before = state->capacity;
     state->capacity = capacity;
-    if (state->n > 0 && capacity != before)
+    if (state->n > state->n_gone && capacity != before)
         mark_dirty(solver, link, capacity > before ? LINK_LESS : LINK_MORE);
 }
 
@@ -144,12 +149,21 @@ size_class(uint32_t n)
     return n <= 1 ? 0 : 32 - (uint32_t)__builtin_clz(n - 1);
 }
 
+/* From now on coefficients other than 1 can be kept. */
+static void
+keep_coefficients(MaxMin *solver)
+{
+    solver->coefficient = g_new(double, solver->uses_room);
+    for (uint32_t i = 0; i < solver->n_uses; i++)
+        solver->coefficient[i] = 1;
+}
+
 static uint32_t
 take_uses(MaxMin *solver, uint32_t n)
 {
     uint32_t class = size_class(n), head = solver->free_uses[class];
     if (head != INDEX_NONE) {
-        solver->free_uses[class] = solver->uses[head].link;
+        solver->free_uses[class] = solver->use_link[head];
         return head;
     }
     uint32_t size = UINT32_C(1) << class;
@@ -157,7 +171,9 @@ take_uses(MaxMin *solver, uint32_t n)
         uint64_t room = MAX((uint64_t)solver->uses_room * 2, (uint64_t)solver->n_uses + size);
         assert(room < INDEX_NONE);
         solver->uses_room = (uint32_t)MAX(room, 1024);
-        solver->uses = g_renew(Use, solver->uses, solver->uses_room);
+        solver->use_link = g_renew(uint32_t, solver->use_link, solver->uses_room);
+        if (solver->coefficient != NULL)
+            solver->coefficient = g_renew(double, solver->coefficient, solver->uses_room);
     }
     uint32_t first = solver->n_uses;
     solver->n_uses += size;
@@ -173,8 +189,11 @@ take_flow(MaxMin *solver)
         return flow;
     }
     if (solver->n_flows == solver->flows_room) {
-        solver->flows_room = MAX(256, solver->flows_room * 2);
-        solver->flows = g_renew(Flow, solver->flows, solver->flows_room);
+        uint32_t room = solver->flows_room = MAX(256, solver->flows_room * 2);
+        solver->flows = g_renew(Flow, solver->flows, room);
+        solver->level = g_renew(double, solver->level, room);
+        solver->rate = g_renew(double, solver->rate, room);
+        solver->flags = g_renew(uint8_t, solver->flags, room);
     }
     return solver->n_flows++;
 }
@@ -187,13 +206,21 @@ double_bits(double value)
     return bits;
 }
 
-static uint32_t
-hash_uses(const MaxMinUse *uses, uint32_t n, double weight, double cap)
+static uint64_t
+hash_start(double weight, double cap)
 {
-    uint64_t hash = double_bits(weight) * UINT64_C(0x9e3779b97f4a7c15) ^ double_bits(cap);
-    for (uint32_t i = 0; i < n; i++)
-        hash =
-            (hash ^ uses[i].link ^ double_bits(uses[i].coefficient) << 3) * UINT64_C(0xff51afd7ed558ccd) + (hash >> 29);
+    return double_bits(weight) * UINT64_C(0x9e3779b97f4a7c15) ^ double_bits(cap);
+}
+
+static uint64_t
+hash_use(uint64_t hash, uint32_t link, double coefficient)
+{
+    return (hash ^ link ^ double_bits(coefficient) << 3) * UINT64_C(0xff51afd7ed558ccd) + (hash >> 29);
+}
+
+static uint32_t
+hash_end(uint64_t hash)
+{
     return (uint32_t)(hash >> 32 ^ hash);
 }
 
@@ -203,17 +230,54 @@ same_flow(const MaxMin *solver, const Flow *flow, const MaxMinUse *uses, uint32_
     if (flow->n != n || flow->weight != weight || flow->cap != cap)
         return FALSE;
     for (uint32_t i = 0; i < n; i++) {
-        const Use *use = &solver->uses[flow->first + i];
-        if (use->link != uses[i].link || use->coefficient != uses[i].coefficient)
+        uint32_t use = flow->first + i;
+        if (solver->use_link[use] != uses[i].link || coefficient_of(solver, use) != uses[i].coefficient)
             return FALSE;
     }
     return TRUE;
 }
 
+/* As many buckets as leaving flows, about. */
+static void
+grow_buckets(MaxMin *solver)
+{
+    while (solver->n_buckets < solver->leaving.n)
+        solver->n_buckets *= 2;
+    solver->buckets = g_renew(uint32_t, solver->buckets, solver->n_buckets);
+    memset(solver->buckets, 0xff, solver->n_buckets * sizeof *solver->buckets);
+    solver->n_hashed = 0;
+}
+
+/* Brings all leaving flows into the buckets: only once somebody asks, which often nobody does. */
+static void
+hash_leaving(MaxMin *solver)
+{
+    if (solver->leaving.n > solver->n_buckets)
+        grow_buckets(solver);
+    for (; solver->n_hashed < solver->leaving.n; solver->n_hashed++) {
+        uint32_t f = solver->leaving.items[solver->n_hashed];
+        Flow *flow = &solver->flows[f];
+        uint64_t hash = hash_start(flow->weight, flow->cap);
+        for (uint32_t u = flow->first; u < flow->first + flow->n; u++)
+            hash = hash_use(hash, solver->use_link[u], coefficient_of(solver, u));
+        flow->hash = hash_end(hash);
+        uint32_t *head = &solver->buckets[flow->hash & (solver->n_buckets - 1)];
+        flow->next = *head;
+        *head = f;
+    }
+}
+
 /* The leaving flow whose place the new one can take, out of the lists of the leaving; INDEX_NONE. */
 static uint32_t
-take_leaving(MaxMin *solver, uint32_t hash, const MaxMinUse *uses, uint32_t n, double weight, double cap)
+take_leaving(MaxMin *solver, const MaxMinUse *uses, uint32_t n, double weight, double cap)
 {
+    if (solver->leaving.n == 0)
+        return INDEX_NONE;
+    hash_leaving(solver);
+    uint64_t long_hash = hash_start(weight, cap);
+    for (uint32_t i = 0; i < n; i++)
+        long_hash = hash_use(long_hash, uses[i].link, uses[i].coefficient);
+    uint32_t hash = hash_end(long_hash);
     uint32_t *link = &solver->buckets[hash & (solver->n_buckets - 1)];
     for (; *link != INDEX_NONE; link = &solver->flows[*link].next) {
         uint32_t flow = *link;
@@ -221,6 +285,7 @@ take_leaving(MaxMin *solver, uint32_t hash, const MaxMinUse *uses, uint32_t n, d
             continue;
         *link = solver->flows[flow].next;
         slot_remove(solver, &solver->leaving, flow);
+        solver->n_hashed--;
         return flow;
     }
     return INDEX_NONE;
@@ -229,13 +294,31 @@ take_leaving(MaxMin *solver, uint32_t hash, const MaxMinUse *uses, uint32_t n, d
 static void
 enter_link(MaxMin *solver, uint32_t flow, uint32_t use)
 {
-    LinkState *link = &solver->links[solver->uses[use].link];
+    LinkState *link = &solver->links[solver->use_link[use]];
     if (link->n == link->room) {
         link->room = MAX(4, link->room * 2);
-        link->flows = g_renew(Place, link->flows, link->room);
+        link->places = g_renew(Place, link->places, link->room);
     }
-    solver->uses[use].place = link->n;
-    link->flows[link->n++] = (Place){flow, use};
+    link->places[link->n++] = (Place){flow, use};
+}
+
+static void
+enter_links(MaxMin *solver, uint32_t flow, const MaxMinUse *uses)
+{
+    uint32_t first = solver->flows[flow].first;
+    for (uint32_t i = 0; i < solver->flows[flow].n; i++) {
+        assert(uses[i].link < solver->n_links && uses[i].coefficient > 0);
+        if (uses[i].coefficient != 1) {
+            solver->whole_weights = FALSE;
+            if (solver->coefficient == NULL)
+                keep_coefficients(solver);
+        }
+        solver->use_link[first + i] = uses[i].link;
+        if (solver->coefficient != NULL)
+            solver->coefficient[first + i] = uses[i].coefficient;
+        enter_link(solver, flow, first + i);
+        mark_dirty(solver, uses[i].link, LINK_MORE);
+    }
 }
 
 uint32_t
@@ -243,56 +326,70 @@ maxmin_add(MaxMin *solver, const MaxMinUse *uses, uint32_t n_uses, double weight
 {
     assert(n_uses > 0 && weight > 0 && cap > 0);
     solver->n_live++;
-    uint32_t hash = hash_uses(uses, n_uses, weight, cap);
-    uint32_t flow = take_leaving(solver, hash, uses, n_uses, weight, cap);
+    uint32_t flow = take_leaving(solver, uses, n_uses, weight, cap);
     if (flow != INDEX_NONE) {
-        solver->flows[flow].flags = FLOW_LIVE | FLOW_REVIVED;
+        solver->flags[flow] = FLOW_LIVE | FLOW_REVIVED;
         slot_add(solver, &solver->revived, flow);
         return flow;
     }
     flow = take_flow(solver);
-    uint32_t first = take_uses(solver, n_uses);
-    solver->flows[flow] =
-        (Flow){.weight = weight, .cap = cap, .first = first, .n = n_uses, .hash = hash, .flags = FLOW_LIVE | FLOW_NEW};
-    for (uint32_t i = 0; i < n_uses; i++) {
-        assert(uses[i].link < solver->n_links && uses[i].coefficient > 0);
-        solver->uses[first + i] = (Use){.link = uses[i].link, .coefficient = uses[i].coefficient};
-        enter_link(solver, flow, first + i);
-        mark_dirty(solver, uses[i].link, LINK_MORE);
-    }
+    solver->flows[flow] = (Flow){.weight = weight, .cap = cap, .first = take_uses(solver, n_uses), .n = n_uses};
+    solver->flags[flow] = FLOW_LIVE | FLOW_NEW;
+    solver->level[flow] = solver->rate[flow] = 0;
+    if (weight != floor(weight) || weight >= 0x1p20)
+        solver->whole_weights = FALSE;
+    enter_links(solver, flow, uses);
     slot_add(solver, &solver->new_flows, flow);
     return flow;
 }
 
-static void
-leave_link(MaxMin *solver, uint32_t use)
+void
+maxmin_sweep(const MaxMin *solver, LinkState *link)
 {
-    LinkState *link = &solver->links[solver->uses[use].link];
-    uint32_t place = solver->uses[use].place;
-    Place last = link->flows[--link->n];
-    link->flows[place] = last;
-    solver->uses[last.use].place = place;
+    if (link->n_gone == 0)
+        return;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < link->n; i++)
+        if (solver->level[link->places[i].flow] != LEVEL_GONE)
+            link->places[kept++] = link->places[i];
+    link->n = kept;
+    link->n_gone = 0;
 }
 
-/* Out of all lists but that of the leaving; its number is free. */
+/* Off its links; its number is free after the next sweep. */
 static void
-detach(MaxMin *solver, uint32_t flow)
+detach(MaxMin *solver, uint32_t f)
 {
-    Flow *gone = &solver->flows[flow];
-    gboolean had_rate = gone->rate > 0;
-    for (uint32_t i = gone->first; i < gone->first + gone->n; i++) {
-        leave_link(solver, i);
-        uint32_t link = solver->uses[i].link;
-        solver->links[link].load -= fixed_of(solver->uses[i].coefficient * gone->rate);
-        if (had_rate)
-            mark_dirty(solver, link, LINK_LESS);
+    const Flow *flow = &solver->flows[f];
+    double rate = solver->rate[f];
+    Fixed fixed_rate = fixed_of(rate);
+    for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
+        LinkState *link = &solver->links[solver->use_link[u]];
+        link->n_gone++;
+        double coefficient = coefficient_of(solver, u);
+        link->load -= coefficient == 1 ? fixed_rate : fixed_of(coefficient * rate);
+        if (rate > 0)
+            mark_dirty(solver, solver->use_link[u], LINK_LESS);
     }
-    uint32_t class = size_class(gone->n);
-    solver->uses[gone->first].link = solver->free_uses[class];
-    solver->free_uses[class] = gone->first;
-    gone->flags = 0;
-    gone->next = solver->free_flow;
-    solver->free_flow = flow;
+    uint32_t class = size_class(flow->n);
+    solver->use_link[flow->first] = solver->free_uses[class];
+    solver->free_uses[class] = flow->first;
+    solver->flags[f] = 0;
+    solver->level[f] = LEVEL_GONE;
+    solver->rate[f] = 0;
+    index_list_add(&solver->gone, f);
+}
+
+static void
+sweep_all(MaxMin *solver)
+{
+    for (uint32_t l = 0; l < solver->n_links; l++)
+        maxmin_sweep(solver, &solver->links[l]);
+    for (uint32_t i = 0; i < solver->gone.n; i++) {
+        solver->flows[solver->gone.items[i]].next = solver->free_flow;
+        solver->free_flow = solver->gone.items[i];
+    }
+    solver->gone.n = 0;
 }
 
 void
@@ -300,47 +397,29 @@ maxmin_detach_leaving(MaxMin *solver)
 {
     for (uint32_t i = 0; i < solver->leaving.n; i++) {
         uint32_t flow = solver->leaving.items[i];
-        solver->buckets[solver->flows[flow].hash & (solver->n_buckets - 1)] = INDEX_NONE;
+        if (i < solver->n_hashed)
+            solver->buckets[solver->flows[flow].hash & (solver->n_buckets - 1)] = INDEX_NONE;
         detach(solver, flow);
     }
-    solver->leaving.n = 0;
-}
-
-/* As many buckets as leaving flows, about. */
-static void
-grow_buckets(MaxMin *solver)
-{
-    solver->n_buckets *= 2;
-    solver->buckets = g_renew(uint32_t, solver->buckets, solver->n_buckets);
-    memset(solver->buckets, 0xff, solver->n_buckets * sizeof *solver->buckets);
-    for (uint32_t i = 0; i < solver->leaving.n; i++) {
-        Flow *flow = &solver->flows[solver->leaving.items[i]];
-        uint32_t *head = &solver->buckets[flow->hash & (solver->n_buckets - 1)];
-        flow->next = *head;
-        *head = solver->leaving.items[i];
-    }
+    solver->leaving.n = solver->n_hashed = 0;
+    if (solver->gone.n > solver->n_live / 2 + FEW_GONE)
+        sweep_all(solver);
 }
 
 void
 maxmin_remove(MaxMin *solver, uint32_t flow)
 {
-    Flow *gone = &solver->flows[flow];
-    assert(flow < solver->n_flows && gone->flags & FLOW_LIVE);
+    assert(flow < solver->n_flows && solver->flags[flow] & FLOW_LIVE);
     solver->n_live--;
-    if (gone->flags & FLOW_NEW) {
+    if (solver->flags[flow] & FLOW_NEW) {
         slot_remove(solver, &solver->new_flows, flow);
         detach(solver, flow);
         return;
     }
-    if (gone->flags & FLOW_REVIVED)
+    if (solver->flags[flow] & FLOW_REVIVED)
         slot_remove(solver, &solver->revived, flow);
-    gone->flags = FLOW_LEAVING;
+    solver->flags[flow] = FLOW_LEAVING;
     slot_add(solver, &solver->leaving, flow);
-    uint32_t *head = &solver->buckets[gone->hash & (solver->n_buckets - 1)];
-    gone->next = *head;
-    *head = flow;
-    if (solver->leaving.n > solver->n_buckets)
-        grow_buckets(solver);
     /* Nobody may ask for a solve for long. */
     if (solver->leaving.n > 4 * (uint64_t)solver->n_live + FEW_LEAVING)
         maxmin_detach_leaving(solver);
@@ -359,22 +438,39 @@ maxmin_touched_links(const MaxMin *solver, uint32_t *n_links)
     return solver->touched.items;
 }
 
+/* A rate a few units of rounding below a number that integers can count is that number. */
+double
+maxmin_round_down(double rate)
+{
+    rate *= 1 + 0x1p-46;
+    if (rate < 0x1p-32)
+        return 0;
+    uint64_t bits = double_bits(rate);
+    int exponent = (int)(bits >> 52) - 1023;
+    int dropped = MAX(13, 20 - exponent); /* of 52 bits behind the point, keep 39; the last is worth 2^-32 or more */
+    if (dropped > 52)
+        dropped = 52;
+    bits &= ~((UINT64_C(1) << dropped) - 1);
+    memcpy(&rate, &bits, sizeof rate);
+    return rate;
+}
+
 double
 maxmin_rate(const MaxMin *solver, uint32_t flow)
 {
-    return solver->flows[flow].told;
+    return maxmin_round_down(solver->rate[flow]);
 }
 
 double
 maxmin_exact_rate(const MaxMin *solver, uint32_t flow)
 {
-    return solver->flows[flow].rate;
+    return solver->rate[flow];
 }
 
 double
 maxmin_level(const MaxMin *solver, uint32_t flow)
 {
-    return solver->flows[flow].level;
+    return solver->level[flow];
 }
 
 double
@@ -405,7 +501,7 @@ gboolean
 maxmin_is_bottleneck(const MaxMin *solver, uint32_t flow, uint32_t link)
 {
     double level = solver->links[link].level;
-    return isfinite(level) && solver->flows[flow].level >= level * (1 - LEVEL_SLACK);
+    return isfinite(level) && solver->level[flow] >= level * (1 - LEVEL_SLACK);
 }
 
 uint32_t
@@ -417,18 +513,19 @@ maxmin_n_uses(const MaxMin *solver, uint32_t flow)
 MaxMinUse
 maxmin_use(const MaxMin *solver, uint32_t flow, uint32_t i)
 {
-    const Use *use = &solver->uses[solver->flows[flow].first + i];
-    return (MaxMinUse){use->link, use->coefficient};
+    uint32_t use = solver->flows[flow].first + i;
+    return (MaxMinUse){solver->use_link[use], coefficient_of(solver, use)};
 }
 
 uint32_t
 maxmin_n_on_link(const MaxMin *solver, uint32_t link)
 {
+    maxmin_sweep(solver, &solver->links[link]);
     return solver->links[link].n;
 }
 
 uint32_t
 maxmin_on_link(const MaxMin *solver, uint32_t link, uint32_t i)
 {
-    return solver->links[link].flows[i].flow;
+    return solver->links[link].places[i].flow;
 }

@@ -49,6 +49,7 @@ const uint32_t *maxmin_touched_links(const MaxMin *solver, uint32_t *n_links);
 /* As of the last solve: the rate rounded down to 40 significant bits and to a multiple of 2^-32 (so that times and
  * bytes can be counted in integers), the rate before rounding, and rate / weight. */
 double maxmin_rate(const MaxMin *solver, uint32_t flow);
+double maxmin_round_down(double rate);
 double maxmin_exact_rate(const MaxMin *solver, uint32_t flow);
 double maxmin_level(const MaxMin *solver, uint32_t flow);
 /* As given. */

@@ -12,7 +12,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 enum {
     MOST_NEWTON_STEPS = 8,
@@ -41,31 +40,46 @@ touch(MaxMin *solver, uint32_t l)
     link->flags |= LINK_TOUCHED;
     link->filled = INFINITY;
     link->n_active = 0;
+    link->active_weight = 0;
+    link->freed = fixed_of(link->capacity) - link->load;
+    solver->touched_places += link->n;
     index_list_add(&solver->touched, l);
 }
 
 static gboolean
 activate(MaxMin *solver, uint32_t f)
 {
-    Flow *flow = &solver->flows[f];
-    if (flow->flags & FLOW_ACTIVE)
+    if (solver->flags[f] & FLOW_ACTIVE)
         return FALSE;
-    flow->flags |= FLOW_ACTIVE;
+    const Flow *flow = &solver->flows[f];
+    double rate = solver->rate[f];
+    Fixed fixed_rate = fixed_of(rate);
+    solver->flags[f] |= FLOW_ACTIVE;
+    solver->active_uses += flow->n;
     index_list_add(&solver->active, f);
-    for (uint32_t u = flow->first; u < flow->first + flow->n; u++)
-        touch(solver, solver->uses[u].link);
+    for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
+        LinkState *link = &solver->links[solver->use_link[u]];
+        double coefficient = coefficient_of(solver, u);
+        if (!(link->flags & LINK_TOUCHED))
+            touch(solver, solver->use_link[u]);
+        link->n_active++;
+        link->active_weight += coefficient * flow->weight;
+        link->freed += part_of(coefficient, rate, fixed_rate);
+    }
     return TRUE;
 }
 
 /* Activates the flows on a link from a level on; any? */
 static gboolean
-activate_from(MaxMin *solver, const LinkState *link, double level)
+activate_from(MaxMin *solver, LinkState *link, double level)
 {
     gboolean any = FALSE;
     level *= 1 - LEVEL_SLACK;
+    if (link->n_gone > link->n / 2)
+        maxmin_sweep(solver, link);
     for (uint32_t i = 0; i < link->n; i++)
-        if (solver->flows[link->flows[i].flow].level >= level)
-            any |= activate(solver, link->flows[i].flow);
+        if (solver->level[link->places[i].flow] >= level)
+            any |= activate(solver, link->places[i].flow);
     return any;
 }
 
@@ -74,10 +88,8 @@ static double
 level_alone(const MaxMin *solver, const Flow *flow)
 {
     double level = flow->cap / flow->weight;
-    for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
-        const Use *use = &solver->uses[u];
-        level = MIN(level, solver->links[use->link].capacity / (use->coefficient * flow->weight));
-    }
+    for (uint32_t u = flow->first; u < flow->first + flow->n; u++)
+        level = MIN(level, solver->links[solver->use_link[u]].capacity / (coefficient_of(solver, u) * flow->weight));
     return level;
 }
 
@@ -88,10 +100,9 @@ may_fill(const MaxMin *solver, const LinkState *link)
 {
     double load = fixed_double(link->load);
     for (uint32_t i = 0; i < link->n; i++) {
-        const Flow *flow = &solver->flows[link->flows[i].flow];
-        if (flow->flags & FLOW_NEW)
-            load +=
-                solver->uses[link->flows[i].use].coefficient * flow->weight * solver->frozen_level[link->flows[i].flow];
+        uint32_t f = link->places[i].flow;
+        if (solver->flags[f] & FLOW_NEW)
+            load += coefficient_of(solver, link->places[i].use) * solver->flows[f].weight * solver->frozen_level[f];
     }
     return load > link->capacity * (1 - 2 * FULL_SLACK);
 }
@@ -106,15 +117,16 @@ fill_level(const MaxMin *solver, const LinkState *link, double filled)
     for (int step = 0; step < MOST_NEWTON_STEPS; step++) {
         double held = 0, weight = 0;
         for (uint32_t i = 0; i < link->n; i++) {
-            uint32_t f = link->flows[i].flow;
-            const Flow *flow = &solver->flows[f];
-            double coefficient = solver->uses[link->flows[i].use].coefficient;
-            if (flow->flags & FLOW_FROZEN && solver->frozen_level[f] < filled * (1 - LEVEL_SLACK))
+            uint32_t f = link->places[i].flow;
+            if (solver->level[f] == LEVEL_GONE)
+                continue;
+            double coefficient = coefficient_of(solver, link->places[i].use);
+            if (solver->flags[f] & FLOW_FROZEN && solver->frozen_level[f] < filled * (1 - LEVEL_SLACK))
                 held += coefficient * solver->frozen_rate[f];
-            else if (flow->flags & (FLOW_NEW | FLOW_FROZEN) || flow->level > level)
-                weight += coefficient * flow->weight;
+            else if (solver->flags[f] & (FLOW_NEW | FLOW_FROZEN) || solver->level[f] > level)
+                weight += coefficient * solver->flows[f].weight;
             else
-                held += coefficient * flow->rate;
+                held += coefficient * solver->rate[f];
         }
         double next = weight > 0 ? (link->capacity - held) / weight : INFINITY;
         if (!(next > level * (1 + LEVEL_SLACK)))
@@ -188,47 +200,52 @@ link_key(const LinkState *link)
     return link->rest <= 0 ? 0 : fixed_double(link->rest) / link->open_weight;
 }
 
-/* Lists the active flows of each touched link; sums what the others leave them. */
+/* Gives each touched link the list of its active flows: a list made for it, or its own where most flows are active. */
 static void
 list_active(MaxMin *solver)
 {
+    if (solver->active_uses > solver->touched_places / 4) {
+        for (uint32_t i = 0; i < solver->touched.n; i++) {
+            LinkState *link = &solver->links[solver->touched.items[i]];
+            link->listed = link->places;
+            link->n_listed = link->n;
+        }
+        return;
+    }
+    if (solver->active_uses > solver->places_room) {
+        solver->places_room = (uint32_t)MAX(solver->active_uses, 2 * (uint64_t)solver->places_room);
+        solver->places = g_renew(Place, solver->places, solver->places_room);
+    }
     uint32_t n = 0;
     for (uint32_t i = 0; i < solver->touched.n; i++) {
         LinkState *link = &solver->links[solver->touched.items[i]];
-        link->n_active = 0;
-        link->open_weight = 0;
-        link->filled = INFINITY;
-        link->rest = fixed_of(link->capacity) - link->load;
-    }
-    for (uint32_t i = 0; i < solver->active.n; i++) {
-        Flow *flow = &solver->flows[solver->active.items[i]];
-        flow->flags &= ~(uint32_t)FLOW_FROZEN;
-        n += flow->n;
-        for (uint32_t u = flow->first; u < flow->first + flow->n; u++)
-            solver->links[solver->uses[u].link].n_active++;
-    }
-    if (n > solver->places_room) {
-        solver->places_room = MAX(n, 2 * solver->places_room);
-        solver->places = g_renew(Place, solver->places, solver->places_room);
-    }
-    n = 0;
-    for (uint32_t i = 0; i < solver->touched.n; i++) {
-        LinkState *link = &solver->links[solver->touched.items[i]];
-        link->first_active = n;
+        link->listed = solver->places + n;
+        link->n_listed = 0;
         n += link->n_active;
-        link->n_open = 0;
     }
     for (uint32_t i = 0; i < solver->active.n; i++) {
         uint32_t f = solver->active.items[i];
         const Flow *flow = &solver->flows[f];
-        Fixed rate = fixed_of(flow->rate);
         for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
-            LinkState *link = &solver->links[solver->uses[u].link];
-            solver->places[link->first_active + link->n_open++] = (Place){f, u};
-            link->open_weight += solver->uses[u].coefficient * flow->weight;
-            link->rest += part_of(solver->uses[u].coefficient, flow->rate, rate);
+            LinkState *link = &solver->links[solver->use_link[u]];
+            solver->places[link->listed - solver->places + link->n_listed++] = (Place){f, u};
         }
     }
+}
+
+static void
+begin_links(MaxMin *solver)
+{
+    list_active(solver);
+    for (uint32_t i = 0; i < solver->touched.n; i++) {
+        LinkState *link = &solver->links[solver->touched.items[i]];
+        link->filled = INFINITY;
+        link->n_open = link->n_active;
+        link->open_weight = link->active_weight;
+        link->rest = link->freed;
+    }
+    for (uint32_t i = 0; i < solver->active.n; i++)
+        solver->flags[solver->active.items[i]] &= (uint8_t)~FLOW_FROZEN;
 }
 
 /* All that may fill or cap, by level. */
@@ -256,32 +273,43 @@ begin_heap(MaxMin *solver)
         heap_down(solver, i, solver->heap[i]);
 }
 
-/* The flow's new rate, kept aside until the filling stands. */
+/* The flow's new rate, kept aside until the filling stands; the old one where that is the same. */
 static void
 freeze(MaxMin *solver, uint32_t f, double level, double rate)
 {
-    Flow *flow = &solver->flows[f];
-    flow->flags |= FLOW_FROZEN;
+    const Flow *flow = &solver->flows[f];
+    if (fabs(rate - solver->rate[f]) <= SAME * rate)
+        rate = solver->rate[f];
+    solver->flags[f] |= FLOW_FROZEN;
     solver->frozen_level[f] = level;
     solver->frozen_rate[f] = rate;
     Fixed fixed_rate = fixed_of(rate);
     for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
-        LinkState *link = &solver->links[solver->uses[u].link];
+        LinkState *link = &solver->links[solver->use_link[u]];
+        double coefficient = coefficient_of(solver, u);
         link->n_open--;
-        link->open_weight -= solver->uses[u].coefficient * flow->weight;
-        link->rest -= part_of(solver->uses[u].coefficient, rate, fixed_rate);
+        link->open_weight -= coefficient * flow->weight;
+        link->rest -= part_of(coefficient, rate, fixed_rate);
     }
 }
 
-/* The weight still rising on a link, summed anew: what subtraction left has rounding in it. */
+static gboolean
+is_open(const MaxMin *solver, uint32_t f)
+{
+    return (solver->flags[f] & (FLOW_ACTIVE | FLOW_FROZEN)) == FLOW_ACTIVE;
+}
+
+/* The weight still rising on a link, summed anew: what subtraction left has rounding in it, but of whole numbers. */
 static void
 sum_weight(const MaxMin *solver, LinkState *link)
 {
+    if (solver->whole_weights)
+        return;
     double weight = 0;
-    for (uint32_t i = 0; i < link->n_active; i++) {
-        Place place = solver->places[link->first_active + i];
-        if (!(solver->flows[place.flow].flags & FLOW_FROZEN))
-            weight += solver->uses[place.use].coefficient * solver->flows[place.flow].weight;
+    for (uint32_t i = 0; i < link->n_listed; i++) {
+        Place place = link->listed[i];
+        if (is_open(solver, place.flow))
+            weight += coefficient_of(solver, place.use) * solver->flows[place.flow].weight;
     }
     link->open_weight = weight;
 }
@@ -290,9 +318,9 @@ static void
 fill_link(MaxMin *solver, LinkState *link, double level)
 {
     link->filled = level;
-    for (uint32_t i = 0; i < link->n_active && link->n_open > 0; i++) {
-        uint32_t f = solver->places[link->first_active + i].flow;
-        if (!(solver->flows[f].flags & FLOW_FROZEN))
+    for (uint32_t i = 0; link->n_open > 0; i++) {
+        uint32_t f = link->listed[i].flow;
+        if (is_open(solver, f))
             freeze(solver, f, level, solver->flows[f].weight * level);
     }
 }
@@ -301,7 +329,7 @@ fill_link(MaxMin *solver, LinkState *link, double level)
 static void
 fill(MaxMin *solver)
 {
-    list_active(solver);
+    begin_links(solver);
     begin_heap(solver);
     double level = 0;
     while (solver->n_heap > 0) {
@@ -309,7 +337,7 @@ fill(MaxMin *solver)
         if (top.id >= solver->n_links) {
             uint32_t f = top.id - solver->n_links;
             heap_pop(solver);
-            if (solver->flows[f].flags & FLOW_FROZEN)
+            if (solver->flags[f] & FLOW_FROZEN)
                 continue;
             level = MAX(level, top.key);
             freeze(solver, f, level, solver->flows[f].cap);
@@ -345,23 +373,24 @@ static double
 highest_active(const MaxMin *solver, const LinkState *link)
 {
     double level = 0;
-    for (uint32_t i = 0; i < link->n_active; i++)
-        level = MAX(level, solver->frozen_level[solver->places[link->first_active + i].flow]);
+    for (uint32_t i = 0; i < link->n_listed; i++)
+        if (solver->flags[link->listed[i].flow] & FLOW_ACTIVE)
+            level = MAX(level, solver->frozen_level[link->listed[i].flow]);
     return level;
 }
 
 /* Others above the level at which the link filled become active: those that it would hold at least, all where rounding
  * leaves none. */
 static gboolean
-activate_above(MaxMin *solver, const LinkState *link)
+activate_above(MaxMin *solver, LinkState *link)
 {
     double bound = isfinite(link->level) ? link->level : INFINITY; /* none is above that */
     if (link->filled >= bound * (1 - LEVEL_SLACK))
         return FALSE;
     gboolean above = FALSE;
     for (uint32_t i = 0; i < link->n && !above; i++) {
-        const Flow *flow = &solver->flows[link->flows[i].flow];
-        above = !(flow->flags & FLOW_ACTIVE) && flow->level > link->filled * (1 + LEVEL_SLACK);
+        uint32_t f = link->places[i].flow;
+        above = !(solver->flags[f] & FLOW_ACTIVE) && solver->level[f] > link->filled * (1 + LEVEL_SLACK);
     }
     if (!above)
         return FALSE;
@@ -374,7 +403,7 @@ activate_above(MaxMin *solver, const LinkState *link)
 static gboolean
 check_link(MaxMin *solver, LinkState *link)
 {
-    if (link->n_active == link->n)
+    if (link->n_active == link->n - link->n_gone)
         return TRUE;
     gboolean sound = TRUE;
     if (isfinite(link->filled))
@@ -390,7 +419,7 @@ static void
 activate_connected(MaxMin *solver)
 {
     for (uint32_t i = 0; i < solver->touched.n; i++) { /* grows meanwhile */
-        const LinkState *link = &solver->links[solver->touched.items[i]];
+        LinkState *link = &solver->links[solver->touched.items[i]];
         if (isfinite(link->level))
             activate_from(solver, link, link->level);
     }
@@ -412,49 +441,39 @@ fill_until_sound(MaxMin *solver)
     }
 }
 
-/* A rate that integers can count: 40 significant bits, none below 2^-32. A rate a few units of rounding below such
- * a number is that number. */
-static double
-round_down(double rate)
-{
-    rate *= 1 + 0x1p-46;
-    if (rate < 0x1p-32)
-        return 0;
-    uint64_t bits;
-    memcpy(&bits, &rate, sizeof bits);
-    int exponent = (int)(bits >> 52) - 1023;
-    int dropped = MAX(13, 20 - exponent); /* of 52 bits behind the point, keep 39; the last is worth 2^-32 or more */
-    if (dropped > 52)
-        dropped = 52;
-    bits &= ~((UINT64_C(1) << dropped) - 1);
-    memcpy(&rate, &bits, sizeof rate);
-    return rate;
-}
-
 static void
 commit_flow(MaxMin *solver, uint32_t f)
 {
-    Flow *flow = &solver->flows[f];
-    double rate = solver->frozen_rate[f], before = flow->rate;
-    gboolean must_tell = flow->flags & (FLOW_NEW | FLOW_REVIVED);
-    flow->flags = FLOW_LIVE;
-    if (fabs(rate - before) > SAME * rate) {
-        for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
-            double coefficient = solver->uses[u].coefficient;
-            LinkState *link = &solver->links[solver->uses[u].link];
-            link->load += fixed_of(coefficient * rate) - fixed_of(coefficient * before);
-            link->flags |= LINK_CHANGED;
-        }
-        flow->rate = rate;
-        flow->level = solver->frozen_level[f];
+    const Flow *flow = &solver->flows[f];
+    double rate = solver->frozen_rate[f], before = solver->rate[f];
+    gboolean must_tell = (solver->flags[f] & (FLOW_NEW | FLOW_REVIVED)) != 0;
+    solver->flags[f] = FLOW_LIVE;
+    if (rate != before) {
+        for (uint32_t u = flow->first; u < flow->first + flow->n; u++)
+            solver->links[solver->use_link[u]].flags |= LINK_CHANGED;
+        solver->rate[f] = rate;
+        solver->level[f] = solver->frozen_level[f];
+        must_tell = must_tell || maxmin_round_down(rate) != maxmin_round_down(before);
     }
-    double told = round_down(flow->rate);
-    if (told != flow->told || must_tell)
+    if (must_tell)
         index_list_add(&solver->changed, f);
-    flow->told = told;
 }
 
-/* Levels of the changed links; the others are no longer counted as touched. */
+/* The highest level on a link; INFINITY where it is not full. */
+static double
+level_of(const MaxMin *solver, const LinkState *link)
+{
+    if (link->n == link->n_gone || !is_full(link, fixed_of(link->capacity) - link->load))
+        return INFINITY;
+    if (isfinite(link->filled)) /* nobody there rose on */
+        return link->filled;
+    double level = 0;
+    for (uint32_t k = 0; k < link->n; k++)
+        level = MAX(level, solver->level[link->places[k].flow]);
+    return level;
+}
+
+/* Loads and levels of the changed links; the others are no longer counted as touched. */
 static void
 commit_links(MaxMin *solver)
 {
@@ -467,13 +486,9 @@ commit_links(MaxMin *solver)
         if (!changed)
             continue;
         solver->touched.items[kept++] = l;
-        link->level = INFINITY;
-        if (link->n == 0 || !is_full(link, fixed_of(link->capacity) - link->load))
-            continue;
-        double level = 0;
-        for (uint32_t k = 0; k < link->n; k++)
-            level = MAX(level, solver->flows[link->flows[k].flow].level);
-        link->level = level;
+        if (link->n_active > 0)
+            link->load = fixed_of(link->capacity) - link->rest;
+        link->level = level_of(solver, link);
     }
     solver->touched.n = kept;
 }
@@ -483,6 +498,7 @@ maxmin_solve(MaxMin *solver, uint32_t *n_changed)
 {
     maxmin_detach_leaving(solver);
     solver->changed.n = solver->touched.n = solver->active.n = 0;
+    solver->active_uses = solver->touched_places = 0;
     if (solver->frozen_room < solver->n_flows) {
         solver->frozen_room = solver->flows_room;
         solver->frozen_rate = g_renew(double, solver->frozen_rate, solver->frozen_room);
@@ -495,10 +511,10 @@ maxmin_solve(MaxMin *solver, uint32_t *n_changed)
         commit_flow(solver, solver->active.items[i]);
     commit_links(solver);
     for (uint32_t i = 0; i < solver->revived.n; i++) {
-        Flow *flow = &solver->flows[solver->revived.items[i]];
-        if (flow->flags & FLOW_REVIVED)
-            index_list_add(&solver->changed, solver->revived.items[i]);
-        flow->flags = FLOW_LIVE;
+        uint32_t f = solver->revived.items[i];
+        if (solver->flags[f] & FLOW_REVIVED)
+            index_list_add(&solver->changed, f);
+        solver->flags[f] = FLOW_LIVE;
     }
     solver->new_flows.n = solver->revived.n = 0;
     *n_changed = solver->changed.n;

@@ -1,7 +1,8 @@
 /* maxmin_state.h - the arrays of a MaxMin, shared by maxmin.c (who is where) and maxmin_solve.c (at what rate)
  *
- * Columns indexed by flow and by link; a flow's uses lie together in one pool; each link lists the flows on it, and
- * each use knows its place in that list, so that both are removed in O(1). */
+ * Columns indexed by flow and by link; a flow's uses lie together in one pool; each link lists the flows on it. A flow
+ * that has gone stays in those lists, below any level, until they are swept: taking it out of six lists at once costs
+ * six lines of memory for the place of another each time, a sweep reads the lists in a row. Its number is free then. */
 #pragma once
 
 #include "base/index.h"
@@ -17,15 +18,12 @@ enum { FIXED_BITS = 72 };
 #define FULL_SLACK 1e-10
 
 typedef struct {
-    uint32_t link;
-    uint32_t place; /* in the link's list */
-    double coefficient;
-} Use;
-
-typedef struct {
     uint32_t flow;
-    uint32_t use; /* in the pool */
+    uint32_t use; /* in the pool; means nothing where the flow has gone */
 } Place;
+
+/* The level of a flow that has gone. */
+#define LEVEL_GONE (-1.0)
 
 enum {
     FLOW_LIVE = 1,
@@ -38,13 +36,10 @@ enum {
 
 typedef struct {
     double weight, cap;
-    double level, rate; /* before rounding */
-    double told;        /* rounded */
-    uint32_t first, n;  /* uses */
-    uint32_t hash;      /* of uses, weight, cap */
-    uint32_t slot;      /* in the list of new, of leaving or of revived flows */
-    uint32_t next;      /* leaving flows of one hash bucket; free flows */
-    uint32_t flags;
+    uint32_t first, n; /* uses */
+    uint32_t hash;     /* of uses, weight, cap; of leaving flows that are in a bucket */
+    uint32_t slot;     /* in the list of new, of leaving or of revived flows */
+    uint32_t next;     /* leaving flows of one hash bucket; free flows */
 } Flow;
 
 enum {
@@ -59,15 +54,21 @@ typedef struct {
     double capacity;
     double level; /* INFINITY = not full */
     Fixed load;
-    Place *flows;
+    Place *places;
     uint32_t n, room;
+    uint32_t n_gone; /* of the n */
     uint32_t flags;
     /* During a solve. */
-    uint32_t first_active, n_active; /* its places in the list of active ones */
-    uint32_t n_open;                 /* active flows not yet frozen */
-    double open_weight;              /* coefficient x weight over them */
-    double filled;                   /* the level at which it filled and froze flows; INFINITY */
-    Fixed rest;                      /* capacity not yet given away */
+    Fixed freed;          /* what the others leave, and all that active flows had */
+    double active_weight; /* coefficient x weight of active flows */
+    uint32_t n_active;
+    /* During a filling. */
+    uint32_t n_open;     /* active flows not yet frozen */
+    Fixed rest;          /* capacity not yet given away */
+    double open_weight;  /* coefficient x weight of open flows */
+    double filled;       /* the level at which it filled and froze flows; INFINITY */
+    const Place *listed; /* all active flows, maybe others as well */
+    uint32_t n_listed;
 } LinkState;
 
 typedef struct {
@@ -84,17 +85,22 @@ struct MaxMin {
     LinkState *links;
     uint32_t n_links, links_room;
     Flow *flows;
+    double *level, *rate; /* by flow: before rounding */
+    uint8_t *flags;       /* by flow */
     uint32_t n_flows, flows_room, free_flow;
     uint32_t n_live;
-    Use *uses;
+    gboolean whole_weights; /* has every flow ever had a whole weight below 2^20, and coefficients of 1? */
+    uint32_t *use_link;
+    double *coefficient; /* by use; NULL = all are 1 */
     uint32_t n_uses, uses_room;
-    uint32_t *free_uses; /* heads of the free blocks by size class; chained through Use.link */
-    IndexList dirty, new_flows, leaving, revived;
-    uint32_t *buckets; /* of leaving flows, by hash */
-    uint32_t n_buckets;
+    uint32_t *free_uses; /* heads of the free blocks by size class; chained through use_link */
+    IndexList dirty, new_flows, leaving, revived, gone;
+    uint32_t *buckets;            /* of leaving flows, by hash */
+    uint32_t n_buckets, n_hashed; /* leaving flows from this slot on are not in the buckets yet */
     /* Of the last solve. */
     IndexList changed, touched;
     IndexList active;
+    uint64_t active_uses, touched_places;
     Place *places; /* of active flows, by touched link */
     uint32_t places_room;
     double *frozen_rate, *frozen_level; /* by flow, found in this solve; taken over when the filling stands */
@@ -103,10 +109,18 @@ struct MaxMin {
     uint32_t n_heap, heap_room;
 };
 
+static inline double
+coefficient_of(const MaxMin *solver, uint32_t use)
+{
+    return solver->coefficient == NULL ? 1 : solver->coefficient[use];
+}
+
 Fixed fixed_of(double value);
 double fixed_double(Fixed value);
 
 void index_list_add(IndexList *list, uint32_t item);
 
-/* Takes the leaving flows out of the lists. */
+/* Takes the leaving flows off their links. */
 void maxmin_detach_leaving(MaxMin *solver);
+/* Takes the flows that have gone out of a link's list. */
+void maxmin_sweep(const MaxMin *solver, LinkState *link);
