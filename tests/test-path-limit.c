@@ -52,8 +52,10 @@ START_TEST(a_transfer_has_the_rate_by_hand)
     for (uint32_t m = 0; m < 2; m++) {
         uint32_t x, y;
         long_way(LINK_ETHERNET, limits[_i].loss, &x, &y);
-        f.config.limits[PATH_NETWORK] =
-            (PathLimit){limits[_i].window_B, limits[_i].queue_pairs, limits[_i].recovery, 1000};
+        f.config.limits[PATH_NETWORK] = (PathLimit){.window_B = limits[_i].window_B,
+                                                    .queue_pairs = limits[_i].queue_pairs,
+                                                    .recovery = limits[_i].recovery,
+                                                    .packet_B = 1000};
         fixture_network(&f, models[m], ROUTING_ECMP);
         Transfer t = fixture_transfer(&f, x, y, 1000000000);
         fixture_send(&f, &t, 0);

@@ -340,6 +340,12 @@ routes_find_sprayed(Routes *routes, const RouteRequest *request, Route *route, G
 }
 
 gboolean
+routes_find_single(Routes *routes, const RouteRequest *request, Route *route, GError **error)
+{
+    return find(routes, request, FALSE, route, error);
+}
+
+gboolean
 routes_count(Routes *routes, const RouteRequest *request, uint64_t *n_paths, GError **error)
 {
     check_request(routes, request);

@@ -62,6 +62,9 @@ gboolean routes_find(Routes *routes, const RouteRequest *request, Route *route, 
  * accounting. */
 gboolean routes_find_sprayed(Routes *routes, const RouteRequest *request, Route *route, GError **error);
 
+/* As routes_find, but one path by the hash where the policy is spray. */
+gboolean routes_find_single(Routes *routes, const RouteRequest *request, Route *route, GError **error);
+
 /* Computes the next hops of every attachment now instead of when first asked for; for benchmarks. */
 void routes_prepare(Routes *routes);
 

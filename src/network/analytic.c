@@ -93,9 +93,13 @@ static SimTime
 sending_time(Analytic *self, const Demand *demand)
 {
     SimTime time = 0;
-    if (demand->largest > 0 &&
-        !sim_time_from_bytes((double)demand->largest, demand_rate_alone(demand, self->capacity), &time))
+    double rate_Bps = demand_rate_alone(demand, self->capacity), bytes = (double)demand->largest;
+    if (demand->ramp.round_trip_ps > 0 && demand->ramp.first_Bps < rate_Bps) {
+        if (!sim_time_from_seconds(path_ramp_seconds(&demand->ramp, bytes, rate_Bps), &time))
+            time = SIM_TIME_MAX / 2;
+    } else if (demand->largest > 0 && !sim_time_from_bytes(bytes, rate_Bps, &time)) {
         time = SIM_TIME_MAX / 2;
+    }
     return time + cost(0, self->base.config.loggops.G_s_per_B, demand->largest);
 }
 

@@ -17,6 +17,7 @@ struct DemandMaker {
     Network *network;
     const Fabric *fabric;
     gboolean limited; /* does any way have a limit? */
+    gboolean steered; /* is the choice of ways set for any? */
     uint32_t *row;    /* by link: its row in uses; INDEX_NONE */
     Hub *hubs;        /* by node; all zero between calls */
     MaxMinUse *uses;
@@ -26,14 +27,24 @@ struct DemandMaker {
     uint32_t split_room;
 };
 
+static void
+note_limits(DemandMaker *maker, const PathLimit *limits)
+{
+    for (PathLevel level = 0; level < PATH_LEVELS; level++) {
+        maker->limited |= path_limit_is_set(&limits[level]);
+        maker->steered |= limits[level].spread != PATH_AS_ROUTED;
+    }
+}
+
 DemandMaker *
 demand_maker_new(Network *network)
 {
     DemandMaker *maker = g_new0(DemandMaker, 1);
     maker->network = network;
     maker->fabric = routes_fabric(network->routes);
-    for (PathLevel level = 0; level < PATH_LEVELS; level++)
-        maker->limited |= path_limit_is_set(&network->config.limits[level]);
+    note_limits(maker, network->config.limits);
+    for (uint32_t i = 0; i < network->config.n_settings; i++)
+        note_limits(maker, network->config.settings[i]);
     uint32_t n_links = fabric_n_links(maker->fabric);
     maker->row = g_new(uint32_t, MAX(1, n_links));
     memset(maker->row, 0xff, n_links * sizeof *maker->row);
@@ -111,22 +122,49 @@ split_anywhere(const Route *route)
     return FALSE;
 }
 
-static double
-limit_of(const DemandMaker *maker, const Route *route)
+/* The member's cap on its way, and how it begins; both of the bundle, of whose rate the member has this factor. */
+static void
+limit(const DemandMaker *maker, const Transfer *member, const Route *route, double factor, Demand *demand)
 {
-    const NetworkConfig *config = &maker->network->config;
-    if (!maker->limited)
-        return INFINITY;
-    return path_limit_rate(config->limits, maker->fabric, route, config->payload_fraction);
+    double limit_Bps = INFINITY;
+    if (maker->limited) {
+        const PathLimit *limits = network_limits(maker->network, member);
+        double payload_fraction = maker->network->config.payload_fraction;
+        limit_Bps = path_limit_rate(limits, maker->fabric, route, payload_fraction);
+        PathRamp ramp = path_limit_ramp(limits, maker->fabric, route);
+        if (ramp.round_trip_ps > demand->ramp.round_trip_ps)
+            demand->ramp = (PathRamp){ramp.first_Bps / factor, ramp.round_trip_ps};
+    }
+    demand->limit_Bps = MIN(demand->limit_Bps, limit_Bps / factor);
+    demand->cap_Bps = MIN(demand->cap_Bps, MIN(member->rate_cap_Bps, limit_Bps) / factor);
+}
+
+/* The way by the policy, or as it is set for ways like that one. */
+static gboolean
+find_way(const DemandMaker *maker, const Transfer *member, gboolean spread, Route *route, GError **error)
+{
+    Routes *routes = maker->network->routes;
+    RouteRequest request = network_request(maker->network, member);
+    if (spread)
+        return routes_find_sprayed(routes, &request, route, error);
+    if (!routes_find(routes, &request, route, error))
+        return FALSE;
+    PathLevel level = maker->steered ? path_level(maker->fabric, route) : PATH_LEVELS;
+    if (level == PATH_LEVELS)
+        return TRUE;
+    PathSpread wish = network_limits(maker->network, member)[level].spread;
+    if (wish == PATH_SPRAY && routes_policy(routes) != ROUTING_SPRAY)
+        return routes_find_sprayed(routes, &request, route, error);
+    if (wish == PATH_ONE && routes_policy(routes) == ROUTING_SPRAY)
+        return routes_find_single(routes, &request, route, error);
+    return TRUE;
 }
 
 static gboolean
 add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *demand, GError **error)
 {
     Route route;
-    RouteRequest request = network_request(maker->network, member);
-    Routes *routes = maker->network->routes;
-    if (!(spread ? routes_find_sprayed(routes, &request, &route, error) : routes_find(routes, &request, &route, error)))
+    if (!find_way(maker, member, spread, &route, error))
         return FALSE;
     demand->latency_ps = MAX(demand->latency_ps, route.latency_ps);
     if (member->bytes == 0)
@@ -135,7 +173,7 @@ add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *
     if (split)
         apportion(maker, &route, member->src, member->bytes);
     double factor = (double)member->bytes / (double)demand->largest;
-    demand->cap_Bps = MIN(demand->cap_Bps, MIN(member->rate_cap_Bps, limit_of(maker, &route)) / factor);
+    limit(maker, member, &route, factor, demand);
     for (uint32_t i = 0; i < route.n_hops; i++) {
         uint32_t row = row_of(maker, demand, route.hops[i].link);
         maker->uses[row].coefficient += factor * route.hops[i].share;
@@ -148,7 +186,7 @@ gboolean
 demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gboolean spread, Demand *demand,
             GError **error)
 {
-    *demand = (Demand){.weight = 1, .cap_Bps = INFINITY};
+    *demand = (Demand){.weight = 1, .cap_Bps = INFINITY, .limit_Bps = INFINITY};
     for (uint32_t i = 0; i < n_members; i++) {
         if (members[i].src != members[i].dst && members[i].bytes > demand->largest) {
             demand->largest = members[i].bytes;

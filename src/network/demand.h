@@ -15,7 +15,9 @@ typedef struct {
     uint64_t largest;   /* bytes of the largest member that moves */
     double weight;      /* of that one (the first such) */
     double cap_Bps;     /* on its rate, so that no member exceeds its own */
+    double limit_Bps;   /* of it, what is set for the ways alone */
     SimTime latency_ps; /* of the longest path */
+    PathRamp ramp;      /* on its rate, below cap_Bps: that of the member with the longest round trip */
 } Demand;
 
 /* Scratch for one fabric; demands point into it until the next call. */

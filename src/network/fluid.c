@@ -4,7 +4,9 @@
  * the ceiling of the exact end however often the rate changed. Starts, ends and link changes of one instant are
  * gathered and solved once, in the engine's settler. Ends wait in a heap of their own (by time, then order of
  * creation); the engine holds one event for the earliest. A flow whose route dies is routed anew, or stands still until
- * a link is back; what was rerouted, and what is split over paths, does not go back by itself. */
+ * a link is back; what was rerouted, and what is split over paths, does not go back by itself. Routes learn of a link's
+ * death or return after the reroute delay; until then a flow whose way is dead stands still. A flow that ramps up
+ * enters the solver anew with twice its cap every round trip. */
 #include "network/demand.h"
 #include "network/end_heap.h"
 #include "network/loss.h"
@@ -28,6 +30,10 @@ typedef struct {
     Count left;       /* of its largest member, as of since */
     uint64_t largest; /* bytes of that member in all */
     uint64_t before;  /* of them those moved on earlier routes */
+    /* While it ramps up: the event that counts (0 = it does not), the cap at which it is through, and its cap then. */
+    uint32_t ramp_stamp;
+    SimTime round_trip_ps;
+    double through_Bps, cap_Bps;
 } FluidFlow;
 
 typedef struct {
@@ -54,6 +60,7 @@ typedef struct {
     uint64_t settled_events; /* the engine's count when last settled */
     SimTime wake_ps;         /* of the event that counts; -1 = none */
     uint32_t wake_stamp, kind_wake;
+    uint32_t ramps, kind_ramp, kind_reroute;
 } Fluid;
 
 static void
@@ -97,15 +104,48 @@ unsettle(Fluid *self)
 }
 
 static void
-enter_solver(Fluid *self, uint32_t number, const Demand *demand)
+add_flow(Fluid *self, uint32_t number, const MaxMinUse *uses, uint32_t n, double weight, double cap_Bps)
 {
     FluidFlow *flow = &self->flows[number];
-    flow->flow = maxmin_add(self->solver, demand->uses, demand->n, demand->weight, demand->cap_Bps);
+    flow->flow = maxmin_add(self->solver, uses, n, weight, cap_Bps);
     if (flow->flow >= self->activity_of_room) {
         self->activity_of_room = MAX(flow->flow + 1, MAX(256, 2 * self->activity_of_room));
         self->activity_of = g_renew(uint32_t, self->activity_of, self->activity_of_room);
     }
     self->activity_of[flow->flow] = number;
+}
+
+static void
+double_later(Fluid *self, uint32_t number)
+{
+    FluidFlow *flow = &self->flows[number];
+    flow->ramp_stamp = ++self->ramps;
+    engine_schedule_in(
+        self->base.engine, flow->round_trip_ps,
+        (Event){.kind = self->kind_ramp, .target = number, .sender = NETWORK_SENDER, .stamp = flow->ramp_stamp});
+}
+
+/* The cap it begins with. */
+static double
+begin_ramp(Fluid *self, uint32_t number, const Demand *demand)
+{
+    FluidFlow *flow = &self->flows[number];
+    double alone_Bps = demand_rate_alone(demand, self->capacity);
+    flow->ramp_stamp = 0;
+    if (demand->ramp.round_trip_ps == 0 || demand->ramp.first_Bps >= alone_Bps)
+        return demand->cap_Bps;
+    flow->round_trip_ps = demand->ramp.round_trip_ps;
+    flow->through_Bps = alone_Bps;
+    flow->cap_Bps = demand->cap_Bps;
+    double_later(self, number);
+    return demand->ramp.first_Bps;
+}
+
+static void
+enter_solver(Fluid *self, uint32_t number, const Demand *demand)
+{
+    FluidFlow *flow = &self->flows[number];
+    add_flow(self, number, demand->uses, demand->n, demand->weight, begin_ramp(self, number, demand));
     flow->rate_Bps = 0;
     flow->since = now_of(self);
     count_load(self, flow->flow, 1);
@@ -126,7 +166,48 @@ leave_solver(Fluid *self, uint32_t number)
         losses_leave(self->losses, number);
     maxmin_remove(self->solver, flow->flow);
     flow->flow = INDEX_NONE;
+    if (flow->ramp_stamp != 0)
+        engine_abandon(self->base.engine, 1);
+    flow->ramp_stamp = 0;
     end_heap_remove(self->ends, number);
+    unsettle(self);
+}
+
+/* The links that a flow uses, as an array; the caller frees it. */
+static MaxMinUse *
+uses_of(const Fluid *self, uint32_t flow, uint32_t *n)
+{
+    *n = maxmin_n_uses(self->solver, flow);
+    MaxMinUse *uses = g_new(MaxMinUse, *n);
+    for (uint32_t i = 0; i < *n; i++)
+        uses[i] = maxmin_use(self->solver, flow, i);
+    return uses;
+}
+
+/* A round trip has passed: the same flow with twice the cap. */
+static void
+handle_ramp(void *owner, const Event *event)
+{
+    Fluid *self = owner;
+    uint32_t number = event->target, n;
+    FluidFlow *flow = &self->flows[number];
+    if (flow->ramp_stamp != event->stamp) {
+        engine_abandon(self->base.engine, -1);
+        return;
+    }
+    double cap_Bps = 2 * maxmin_cap(self->solver, flow->flow), weight = maxmin_weight(self->solver, flow->flow);
+    flow->ramp_stamp = 0;
+    if (cap_Bps >= flow->through_Bps)
+        cap_Bps = flow->cap_Bps;
+    else
+        double_later(self, number);
+    g_autofree MaxMinUse *uses = uses_of(self, flow->flow, &n);
+    if (self->losses != NULL)
+        losses_leave(self->losses, number);
+    maxmin_remove(self->solver, flow->flow);
+    add_flow(self, number, uses, n, weight, cap_Bps);
+    if (self->losses != NULL)
+        losses_enter(self->losses, number, flow->flow, flow->book);
     unsettle(self);
 }
 
@@ -137,6 +218,27 @@ make_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *de
     if (self->load != NULL)
         routes_set_loads(self->base.routes, self->load);
     return demand_make(self->maker, members, n_members, FALSE, demand, error);
+}
+
+/* A dead link on the way that routes do not know of yet; INDEX_NONE. */
+static uint32_t
+dead_link(const Fluid *self, const Demand *demand)
+{
+    for (uint32_t i = 0; self->base.config.reroute_delay_ps > 0 && i < demand->n; i++)
+        if (self->capacity[demand->uses[i].link] == 0)
+            return demand->uses[i].link;
+    return INDEX_NONE;
+}
+
+/* It stands still until this link is back or routes have changed. */
+static void
+stall(Fluid *self, uint32_t number, uint32_t link)
+{
+    self->flows[number].dead_link = link;
+    add_number(&self->stalled, number);
+    if (self->losses != NULL)
+        losses_stall(self->losses, number, link);
+    unsettle(self);
 }
 
 static gboolean
@@ -159,7 +261,11 @@ start(Network *network, uint32_t number, GError **error)
         return TRUE;
     }
     self->flows[number].left = demand.largest * BYTE;
-    enter_solver(self, number, &demand);
+    uint32_t dead = dead_link(self, &demand);
+    if (dead != INDEX_NONE)
+        stall(self, number, dead);
+    else
+        enter_solver(self, number, &demand);
     return TRUE;
 }
 
@@ -285,17 +391,19 @@ members_left(const Activity *activity, const FluidFlow *flow)
 
 /* Looks for a way for what is left of a flow that is out of the solver; without one it stands still. */
 static void
-route_rest(Fluid *self, uint32_t number, uint32_t dead_link)
+route_rest(Fluid *self, uint32_t number, uint32_t dead)
 {
     FluidFlow *flow = &self->flows[number];
     Activity *activity = activities_get(self->base.activities, number);
     g_autofree Transfer *members = members_left(activity, flow);
     Demand demand;
     if (!make_demand(self, members, activity->n_members, &demand, NULL)) {
-        flow->dead_link = dead_link;
-        add_number(&self->stalled, number);
-        if (self->losses != NULL)
-            losses_stall(self->losses, number, dead_link);
+        stall(self, number, dead);
+        return;
+    }
+    uint32_t unknown = dead_link(self, &demand);
+    if (unknown != INDEX_NONE) {
+        stall(self, number, unknown);
         return;
     }
     if (activity->single) /* the last byte goes this way */
@@ -310,10 +418,8 @@ cut_book(Fluid *self, uint32_t number, uint64_t bytes)
 {
     FluidFlow *flow = &self->flows[number];
     const Activity *activity = activities_get(self->base.activities, number);
-    uint32_t n = maxmin_n_uses(self->solver, flow->flow);
-    g_autofree MaxMinUse *uses = g_new(MaxMinUse, n);
-    for (uint32_t i = 0; i < n; i++)
-        uses[i] = maxmin_use(self->solver, flow->flow, i);
+    uint32_t n;
+    g_autofree MaxMinUse *uses = uses_of(self, flow->flow, &n);
     const uint64_t *parts =
         activity->n_members == 1 ? demand_part(self->maker, uses, n, activity->first.src, bytes) : NULL;
     usage_cut(self->usage, flow->book, bytes, parts, now_of(self));
@@ -328,7 +434,7 @@ by_order(gconstpointer a, gconstpointer b, gpointer data)
     return (x > y) - (x < y);
 }
 
-/* The link is dead: what crosses it goes another way. */
+/* The link is dead: what crosses it goes another way, or stands still. */
 static void
 reroute(Fluid *self, uint32_t link)
 {
@@ -369,6 +475,25 @@ retry_stalled(Fluid *self)
     }
 }
 
+/* Routes know of the link's state from now on. */
+static void
+learn(Fluid *self, uint32_t link)
+{
+    routes_set_alive(self->base.routes, link, self->capacity[link] > 0);
+}
+
+/* A reroute delay after a link died or came back. */
+static void
+handle_reroute(void *owner, const Event *event)
+{
+    Fluid *self = owner;
+    learn(self, event->target);
+    if (self->losses != NULL) /* what is split over ways has others now */
+        losses_capacity(self->losses, event->target, self->capacity[event->target]);
+    unsettle(self);
+    retry_stalled(self);
+}
+
 static void
 set_link(Network *network, uint32_t link, double rate_Bps)
 {
@@ -376,8 +501,11 @@ set_link(Network *network, uint32_t link, double rate_Bps)
     gboolean was_dead = self->capacity[link] == 0, dead = rate_Bps == 0;
     self->capacity[link] = rate_Bps * network->config.payload_fraction;
     unsettle(self);
-    if (dead != was_dead)
-        routes_set_alive(network->routes, link, !dead);
+    if (dead != was_dead && network->config.reroute_delay_ps > 0)
+        engine_schedule_in(network->engine, network->config.reroute_delay_ps,
+                           (Event){.kind = self->kind_reroute, .target = link, .sender = NETWORK_SENDER});
+    else if (dead != was_dead)
+        learn(self, link);
     if (dead)
         reroute(self, link);
     maxmin_set_capacity(self->solver, link, self->capacity[link]);
@@ -385,6 +513,18 @@ set_link(Network *network, uint32_t link, double rate_Bps)
         losses_capacity(self->losses, link, self->capacity[link]);
     if (was_dead && !dead)
         retry_stalled(self);
+}
+
+static double *
+believed_capacity(const Fluid *self)
+{
+    const Fabric *fabric = routes_fabric(self->base.routes);
+    uint32_t n_links = fabric_n_links(fabric);
+    double *capacity = g_memdup2(self->capacity, n_links * sizeof *capacity);
+    for (uint32_t l = 0; l < n_links; l++)
+        if (capacity[l] == 0)
+            capacity[l] = fabric_link(fabric, l)->capacity_Bps * self->base.config.payload_fraction;
+    return capacity;
 }
 
 static gboolean
@@ -396,8 +536,12 @@ probe(Network *network, const Transfer *transfer, NetworkProbe *result, GError *
     Demand demand;
     if (!make_demand(self, &sized, 1, &demand, error))
         return FALSE;
+    const double *capacity = self->capacity;
+    g_autofree double *known = NULL; /* what routes still believe to be there has what it had */
+    if (dead_link(self, &demand) != INDEX_NONE)
+        capacity = known = believed_capacity(self);
     *result = (NetworkProbe){.latency_ps = demand.latency_ps,
-                             .rate_Bps = demand.n > 0 ? demand_rate_alone(&demand, self->capacity) : INFINITY};
+                             .rate_Bps = demand.n > 0 ? demand_rate_alone(&demand, capacity) : INFINITY};
     return TRUE;
 }
 
@@ -423,6 +567,8 @@ init(Network *network)
     }
     self->wake_ps = -1;
     self->kind_wake = engine_add_kind(network->engine, handle_wake, self);
+    self->kind_ramp = engine_add_kind(network->engine, handle_ramp, self);
+    self->kind_reroute = engine_add_kind(network->engine, handle_reroute, self);
     engine_add_settler(network->engine, settle, self);
 }
 

@@ -59,7 +59,8 @@ collides_at(Losses *losses, uint32_t activity, uint32_t use, uint32_t link)
     const Victim *victim = &losses->victims[activity];
     UsageCount others =
         loss_others_rate(losses->usage, link, INDEX_NONE) - usage_book_rate(losses->usage, victim->book, use);
-    if (row->n_members > 1 || others <= 0)
+    gboolean split = maxmin_use(losses->solver, victim->flow, use).coefficient < 1; /* it took all of them */
+    if (row->n_members > 1 || split || others <= 0)
         return FALSE;
     RouteRequest request = network_request(losses->network, &row->first);
     uint32_t n;
@@ -107,7 +108,7 @@ losses_look_at_collision(Losses *losses, uint32_t activity)
     const Victim *victim = &losses->victims[activity];
     double lost = 0;
     if (victim->flags & CANDIDATE) {
-        double spread = loss_spread_rate(losses->spread, activity);
+        double spread = MIN(loss_spread_rate(losses->spread, activity), maxmin_cap(losses->solver, victim->flow));
         double rate = maxmin_exact_rate(losses->solver, victim->flow);
         lost = spread > rate ? 1 - rate / spread : 0;
     }

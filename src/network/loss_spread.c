@@ -8,12 +8,13 @@
 
 /* Ends of a transfer: what its spread path depends on. */
 typedef struct {
-    uint32_t src, dst, src_nic, dst_nic;
+    uint32_t src, dst, src_nic, dst_nic, settings;
 } Ends;
 
 typedef struct {
     Ends ends;
     uint32_t first, n; /* in uses; n = 0: empty */
+    double limit_Bps;  /* of its way */
 } Cached;
 
 typedef struct {
@@ -97,7 +98,8 @@ loss_spread_free(LossSpread *spread)
 static gboolean
 same_ends(const Ends *a, const Ends *b)
 {
-    return a->src == b->src && a->dst == b->dst && a->src_nic == b->src_nic && a->dst_nic == b->dst_nic;
+    return a->src == b->src && a->dst == b->dst && a->src_nic == b->src_nic && a->dst_nic == b->dst_nic &&
+           a->settings == b->settings;
 }
 
 /* The place of these ends in the cache: theirs, or the empty one for them. */
@@ -112,7 +114,7 @@ cache_place(const LossSpread *spread, const Ends *ends)
 }
 
 static void
-cache_add(LossSpread *spread, const Ends *ends, uint32_t first, uint32_t n)
+cache_add(LossSpread *spread, const Cached *row)
 {
     if (2 * (spread->n_cached + 1) > spread->cache_size) {
         g_autofree Cached *old = spread->cache;
@@ -123,7 +125,7 @@ cache_add(LossSpread *spread, const Ends *ends, uint32_t first, uint32_t n)
             if (old[i].n > 0)
                 *cache_place(spread, &old[i].ends) = old[i];
     }
-    *cache_place(spread, ends) = (Cached){*ends, first, n};
+    *cache_place(spread, &row->ends) = *row;
     spread->n_cached++;
 }
 
@@ -236,11 +238,12 @@ static gboolean
 try_enter(LossSpread *spread, uint32_t activity)
 {
     const Activity *row = activities_get(spread->network->activities, activity);
-    Ends ends = {row->first.src, row->first.dst, row->first.src_nic, row->first.dst_nic};
+    Ends ends = {row->first.src, row->first.dst, row->first.src_nic, row->first.dst_nic, row->first.settings};
     if (row->n_members == 1) {
         const Cached *cached = cache_place(spread, &ends);
         if (cached->n > 0) {
-            add_flow(spread, activity, cached->first, cached->n, row->first.weight, row->first.rate_cap_Bps);
+            add_flow(spread, activity, cached->first, cached->n, row->first.weight,
+                     MIN(row->first.rate_cap_Bps, cached->limit_Bps));
             return TRUE;
         }
     }
@@ -254,7 +257,7 @@ try_enter(LossSpread *spread, uint32_t activity)
     uint32_t n = spread->uses->len - first;
     add_flow(spread, activity, first, n, demand.weight, demand.cap_Bps);
     if (row->n_members == 1)
-        cache_add(spread, &ends, first, n);
+        cache_add(spread, &(Cached){ends, first, n, demand.limit_Bps});
     else
         g_array_set_size(spread->uses, first);
     return TRUE;

@@ -119,6 +119,13 @@ network_request(const Network *network, const Transfer *transfer)
                           .key = key};
 }
 
+const PathLimit *
+network_limits(const Network *network, const Transfer *transfer)
+{
+    assert(transfer->settings <= network->config.n_settings);
+    return transfer->settings == 0 ? network->config.limits : network->config.settings[transfer->settings - 1];
+}
+
 /* Opens an activity that began at begun_ps and starts it in the model. */
 static gboolean
 start(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single, SimTime begun_ps,

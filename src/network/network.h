@@ -27,6 +27,7 @@ typedef struct {
     uint64_t bytes;                       /* 0 is legal: a message of latency only */
     double weight;                        /* share of a contended link, 1 = one flow */
     double rate_cap_Bps;                  /* INFINITY = none */
+    uint32_t settings; /* what is set for its long ways: a row of NetworkConfig.settings, from 1; 0 = its limits */
 } Transfer;
 
 typedef struct {
@@ -47,12 +48,16 @@ typedef struct {
 } LogGops;
 
 typedef struct {
-    uint64_t seed;                 /* of the scenario: into the ECMP key */
-    SimTime bucket_ps;             /* of link usage and losses; > 0 */
-    gboolean books;                /* keep link usage and losses; without, only transfers are told */
-    gboolean collisions;           /* tell collisions from contention (needs a further solve) */
-    double payload_fraction;       /* payload / (payload + header), 1 = headers not counted */
-    PathLimit limits[PATH_LEVELS]; /* fluid and analytic */
+    uint64_t seed;                            /* of the scenario: into the ECMP key */
+    SimTime bucket_ps;                        /* of link usage and losses; > 0 */
+    gboolean books;                           /* keep link usage and losses; without, only transfers are told */
+    gboolean collisions;                      /* tell collisions from contention (needs a further solve) */
+    double payload_fraction;                  /* payload / (payload + header), 1 = headers not counted */
+    PathLimit limits[PATH_LEVELS];            /* of transfers without a row of settings */
+    const PathLimit (*settings)[PATH_LEVELS]; /* rows, borrowed */
+    uint32_t n_settings;
+    /* From the death or return of a link until routes know of it; fluid (the packet model's is in packet). */
+    SimTime reroute_delay_ps;
     LogGops loggops;
     PacketConfig packet; /* of the packet model */
 } NetworkConfig;
@@ -78,8 +83,9 @@ uint32_t network_add_job(Network *network, const char *name);
 gboolean network_send(Network *network, uint32_t client, const Transfer *transfer, uint32_t cookie, GError **error);
 gboolean network_send_bundle(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, GError **error);
 
-/* Sets the capacity of a directed link now, in mid-run; 0 = dead: routes avoid it from now on, and transfers in
- * flight over it are routed anew (they stand still where no way is left, until one is back). */
+/* Sets the capacity of a directed link now, in mid-run; 0 = dead: a reroute delay later routes avoid it, and transfers
+ * over it are routed anew (until then, and where no way is left, they stand still). When it comes back, transfers whose
+ * way it still is go on at once, and a reroute delay later routes use it. */
 void network_set_link(Network *network, uint32_t link, double rate_Bps);
 /* The same at a time not before now. */
 void network_set_link_at(Network *network, uint32_t link, double rate_Bps, SimTime at);
@@ -91,6 +97,9 @@ typedef struct {
     double rate_Bps; /* INFINITY where src == dst */
 } NetworkProbe;
 gboolean network_probe(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error);
+
+/* What is set for a transfer, by level. */
+const PathLimit *network_limits(const Network *network, const Transfer *transfer);
 
 /* The fabric of its routes. */
 const Fabric *network_fabric(const Network *network);
