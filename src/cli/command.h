@@ -12,7 +12,7 @@ typedef struct {
 } Command;
 
 extern const Command command_run, command_topology, command_trace, command_collective, command_query, command_import,
-    command_jobs;
+    command_jobs, command_measured;
 
 /* Parses options; GOption's errors become INPUT errors. --help prints and exits 0. */
 gboolean command_parse(GOptionContext *context, int *argc, char ***argv, GError **error);

@@ -11,8 +11,8 @@
 
 /* The table: one line a command. */
 static const Command *const commands[] = {
-    &command_collective, &command_import, &command_jobs,  &command_run,
-    &command_topology,   &command_trace,  &command_query, NULL,
+    &command_collective, &command_import, &command_jobs, &command_measured, &command_run, &command_topology,
+    &command_trace,      &command_query,  NULL,
 };
 
 static void
