@@ -2,33 +2,9 @@
 
 #include "base/random.h"
 
-#include <assert.h>
 #include <math.h>
-#include <string.h>
 
 enum { SIZE_CLASSES = 33, FEW_LEAVING = 1 << 16, FEW_GONE = 1024 };
-
-Fixed
-fixed_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    int exponent = (int)(bits >> 52 & 0x7ff);
-    if (exponent == 0)
-        return 0;
-    assert(value > 0 && exponent < 1023 + 55);
-    Fixed mantissa = (Fixed)(bits & ((UINT64_C(1) << 52) - 1)) + ((Fixed)1 << 52);
-    int shift = exponent - 1075 + FIXED_BITS;
-    if (shift >= 0)
-        return mantissa << shift;
-    return shift > -64 ? mantissa >> -shift : 0;
-}
-
-double
-fixed_double(Fixed value)
-{
-    return (double)value * 0x1p-72;
-}
 
 void
 index_list_add(IndexList *list, uint32_t item)
@@ -60,17 +36,16 @@ slot_remove(MaxMin *solver, IndexList *list, uint32_t flow)
 static void
 mark_dirty(MaxMin *solver, uint32_t link, uint32_t how)
 {
-    LinkState *state = &solver->links[link];
-    if (!(state->flags & LINK_DIRTY))
+    if (!(solver->link_flags[link] & LINK_DIRTY))
         index_list_add(&solver->dirty, link);
-    state->flags |= LINK_DIRTY | how;
+    solver->link_flags[link] |= (uint8_t)(LINK_DIRTY | how);
 }
 
 MaxMin *
 maxmin_new(uint32_t n_links)
 {
     MaxMin *solver = g_new0(MaxMin, 1);
-    solver->whole_weights = TRUE;
+    solver->unit_weights = solver->whole_weights = TRUE;
     solver->free_flow = INDEX_NONE;
     solver->free_uses = g_new(uint32_t, SIZE_CLASSES);
     for (uint32_t i = 0; i < SIZE_CLASSES; i++)
@@ -79,6 +54,8 @@ maxmin_new(uint32_t n_links)
     solver->buckets = g_new(uint32_t, solver->n_buckets);
     memset(solver->buckets, 0xff, solver->n_buckets * sizeof *solver->buckets);
     solver->links = g_new0(LinkState, n_links);
+    solver->fill = g_new(LinkFill, n_links);
+    solver->link_flags = g_new0(uint8_t, n_links);
     solver->n_links = solver->links_room = n_links;
     for (uint32_t l = 0; l < n_links; l++)
         solver->links[l].level = INFINITY;
@@ -97,7 +74,10 @@ maxmin_free(MaxMin *solver)
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
         g_free(lists[i]->items);
     g_free(solver->links);
+    g_free(solver->fill);
+    g_free(solver->link_flags);
     g_free(solver->flows);
+    g_free(solver->spans);
     g_free(solver->level);
     g_free(solver->rate);
     g_free(solver->flags);
@@ -118,9 +98,12 @@ maxmin_add_link(MaxMin *solver, double capacity)
     if (solver->n_links == solver->links_room) {
         solver->links_room = MAX(64, solver->links_room * 2);
         solver->links = g_renew(LinkState, solver->links, solver->links_room);
+        solver->fill = g_renew(LinkFill, solver->fill, solver->links_room);
+        solver->link_flags = g_renew(uint8_t, solver->link_flags, solver->links_room);
     }
     uint32_t link = solver->n_links++;
     solver->links[link] = (LinkState){.level = INFINITY};
+    solver->link_flags[link] = 0;
     maxmin_set_capacity(solver, link, capacity);
     return link;
 }
@@ -191,6 +174,7 @@ take_flow(MaxMin *solver)
     if (solver->n_flows == solver->flows_room) {
         uint32_t room = solver->flows_room = MAX(256, solver->flows_room * 2);
         solver->flows = g_renew(Flow, solver->flows, room);
+        solver->spans = g_renew(Span, solver->spans, room);
         solver->level = g_renew(double, solver->level, room);
         solver->rate = g_renew(double, solver->rate, room);
         solver->flags = g_renew(uint8_t, solver->flags, room);
@@ -225,12 +209,12 @@ hash_end(uint64_t hash)
 }
 
 static gboolean
-same_flow(const MaxMin *solver, const Flow *flow, const MaxMinUse *uses, uint32_t n, double weight, double cap)
+same_flow(const MaxMin *solver, uint32_t f, const MaxMinUse *uses, uint32_t n, double weight, double cap)
 {
-    if (flow->n != n || flow->weight != weight || flow->cap != cap)
+    if (solver->spans[f].n != n || solver->flows[f].weight != weight || solver->flows[f].cap != cap)
         return FALSE;
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t use = flow->first + i;
+        uint32_t use = solver->spans[f].first + i;
         if (solver->use_link[use] != uses[i].link || coefficient_of(solver, use) != uses[i].coefficient)
             return FALSE;
     }
@@ -258,7 +242,8 @@ hash_leaving(MaxMin *solver)
         uint32_t f = solver->leaving.items[solver->n_hashed];
         Flow *flow = &solver->flows[f];
         uint64_t hash = hash_start(flow->weight, flow->cap);
-        for (uint32_t u = flow->first; u < flow->first + flow->n; u++)
+        Span span = solver->spans[f];
+        for (uint32_t u = span.first; u < span.first + span.n; u++)
             hash = hash_use(hash, solver->use_link[u], coefficient_of(solver, u));
         flow->hash = hash_end(hash);
         uint32_t *head = &solver->buckets[flow->hash & (solver->n_buckets - 1)];
@@ -281,7 +266,7 @@ take_leaving(MaxMin *solver, const MaxMinUse *uses, uint32_t n, double weight, d
     uint32_t *link = &solver->buckets[hash & (solver->n_buckets - 1)];
     for (; *link != INDEX_NONE; link = &solver->flows[*link].next) {
         uint32_t flow = *link;
-        if (solver->flows[flow].hash != hash || !same_flow(solver, &solver->flows[flow], uses, n, weight, cap))
+        if (solver->flows[flow].hash != hash || !same_flow(solver, flow, uses, n, weight, cap))
             continue;
         *link = solver->flows[flow].next;
         slot_remove(solver, &solver->leaving, flow);
@@ -305,8 +290,8 @@ enter_link(MaxMin *solver, uint32_t flow, uint32_t use)
 static void
 enter_links(MaxMin *solver, uint32_t flow, const MaxMinUse *uses)
 {
-    uint32_t first = solver->flows[flow].first;
-    for (uint32_t i = 0; i < solver->flows[flow].n; i++) {
+    uint32_t first = solver->spans[flow].first;
+    for (uint32_t i = 0; i < solver->spans[flow].n; i++) {
         assert(uses[i].link < solver->n_links && uses[i].coefficient > 0);
         if (uses[i].coefficient != 1) {
             solver->whole_weights = FALSE;
@@ -333,9 +318,12 @@ maxmin_add(MaxMin *solver, const MaxMinUse *uses, uint32_t n_uses, double weight
         return flow;
     }
     flow = take_flow(solver);
-    solver->flows[flow] = (Flow){.weight = weight, .cap = cap, .first = take_uses(solver, n_uses), .n = n_uses};
+    solver->flows[flow] = (Flow){.weight = weight, .cap = cap};
+    solver->spans[flow] = (Span){take_uses(solver, n_uses), n_uses};
     solver->flags[flow] = FLOW_LIVE | FLOW_NEW;
     solver->level[flow] = solver->rate[flow] = 0;
+    if (weight != 1)
+        solver->unit_weights = FALSE;
     if (weight != floor(weight) || weight >= 0x1p20)
         solver->whole_weights = FALSE;
     enter_links(solver, flow, uses);
@@ -360,10 +348,10 @@ maxmin_sweep(const MaxMin *solver, LinkState *link)
 static void
 detach(MaxMin *solver, uint32_t f)
 {
-    const Flow *flow = &solver->flows[f];
+    Span span = solver->spans[f];
     double rate = solver->rate[f];
     Fixed fixed_rate = fixed_of(rate);
-    for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
+    for (uint32_t u = span.first; u < span.first + span.n; u++) {
         LinkState *link = &solver->links[solver->use_link[u]];
         link->n_gone++;
         double coefficient = coefficient_of(solver, u);
@@ -371,9 +359,9 @@ detach(MaxMin *solver, uint32_t f)
         if (rate > 0)
             mark_dirty(solver, solver->use_link[u], LINK_LESS);
     }
-    uint32_t class = size_class(flow->n);
-    solver->use_link[flow->first] = solver->free_uses[class];
-    solver->free_uses[class] = flow->first;
+    uint32_t class = size_class(span.n);
+    solver->use_link[span.first] = solver->free_uses[class];
+    solver->free_uses[class] = span.first;
     solver->flags[f] = 0;
     solver->level[f] = LEVEL_GONE;
     solver->rate[f] = 0;
@@ -507,13 +495,13 @@ maxmin_is_bottleneck(const MaxMin *solver, uint32_t flow, uint32_t link)
 uint32_t
 maxmin_n_uses(const MaxMin *solver, uint32_t flow)
 {
-    return solver->flows[flow].n;
+    return solver->spans[flow].n;
 }
 
 MaxMinUse
 maxmin_use(const MaxMin *solver, uint32_t flow, uint32_t i)
 {
-    uint32_t use = solver->flows[flow].first + i;
+    uint32_t use = solver->spans[flow].first + i;
     return (MaxMinUse){solver->use_link[use], coefficient_of(solver, use)};
 }
 

@@ -10,7 +10,6 @@
  * one in twenty really changes among random flows, which is what this saves.) */
 #include "network/maxmin_state.h"
 
-#include <assert.h>
 #include <math.h>
 
 enum {
@@ -18,7 +17,9 @@ enum {
     /* Fillings, and active flows, after which all that hangs on the full links of active flows becomes active at once:
      * filling a few flows several times is cheap, many is not. */
     ROUNDS_OF_DOUBT = 6,
-    FEW_ACTIVE = 48
+    FEW_ACTIVE = 48,
+    ARITY = 4, /* of the heap */
+    FAR = 16   /* flows ahead, for what is asked of the memory in advance */
 };
 
 /* Rates closer than this are the same: what was told before stays. */
@@ -34,15 +35,8 @@ part_of(double coefficient, double rate, Fixed fixed_rate)
 static void
 touch(MaxMin *solver, uint32_t l)
 {
-    LinkState *link = &solver->links[l];
-    if (link->flags & LINK_TOUCHED)
-        return;
-    link->flags |= LINK_TOUCHED;
-    link->filled = INFINITY;
-    link->n_active = 0;
-    link->active_weight = 0;
-    link->freed = fixed_of(link->capacity) - link->load;
-    solver->touched_places += link->n;
+    solver->link_flags[l] |= LINK_TOUCHED;
+    solver->touched_places += solver->links[l].n;
     index_list_add(&solver->touched, l);
 }
 
@@ -51,21 +45,13 @@ activate(MaxMin *solver, uint32_t f)
 {
     if (solver->flags[f] & FLOW_ACTIVE)
         return FALSE;
-    const Flow *flow = &solver->flows[f];
-    double rate = solver->rate[f];
-    Fixed fixed_rate = fixed_of(rate);
+    Span span = solver->spans[f];
     solver->flags[f] |= FLOW_ACTIVE;
-    solver->active_uses += flow->n;
+    solver->active_uses += span.n;
     index_list_add(&solver->active, f);
-    for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
-        LinkState *link = &solver->links[solver->use_link[u]];
-        double coefficient = coefficient_of(solver, u);
-        if (!(link->flags & LINK_TOUCHED))
+    for (uint32_t u = span.first; u < span.first + span.n; u++)
+        if (!(solver->link_flags[solver->use_link[u]] & LINK_TOUCHED))
             touch(solver, solver->use_link[u]);
-        link->n_active++;
-        link->active_weight += coefficient * flow->weight;
-        link->freed += part_of(coefficient, rate, fixed_rate);
-    }
     return TRUE;
 }
 
@@ -77,18 +63,23 @@ activate_from(MaxMin *solver, LinkState *link, double level)
     level *= 1 - LEVEL_SLACK;
     if (link->n_gone > link->n / 2)
         maxmin_sweep(solver, link);
-    for (uint32_t i = 0; i < link->n; i++)
+    for (uint32_t i = 0; i < link->n; i++) {
+        if (i + FAR < link->n)
+            __builtin_prefetch(&solver->level[link->places[i + FAR].flow]);
         if (solver->level[link->places[i].flow] >= level)
             any |= activate(solver, link->places[i].flow);
+    }
     return any;
 }
 
 /* The highest level a flow could have with its links to itself. */
 static double
-level_alone(const MaxMin *solver, const Flow *flow)
+level_alone(const MaxMin *solver, uint32_t f)
 {
+    const Flow *flow = &solver->flows[f];
+    Span span = solver->spans[f];
     double level = flow->cap / flow->weight;
-    for (uint32_t u = flow->first; u < flow->first + flow->n; u++)
+    for (uint32_t u = span.first; u < span.first + span.n; u++)
         level = MIN(level, solver->links[solver->use_link[u]].capacity / (coefficient_of(solver, u) * flow->weight));
     return level;
 }
@@ -102,7 +93,7 @@ may_fill(const MaxMin *solver, const LinkState *link)
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t f = link->places[i].flow;
         if (solver->flags[f] & FLOW_NEW)
-            load += coefficient_of(solver, link->places[i].use) * solver->flows[f].weight * solver->frozen_level[f];
+            load += coefficient_of(solver, link->places[i].use) * weight_of(solver, f) * solver->frozen_level[f];
     }
     return load > link->capacity * (1 - 2 * FULL_SLACK);
 }
@@ -124,7 +115,7 @@ fill_level(const MaxMin *solver, const LinkState *link, double filled)
             if (solver->flags[f] & FLOW_FROZEN && solver->frozen_level[f] < filled * (1 - LEVEL_SLACK))
                 held += coefficient * solver->frozen_rate[f];
             else if (solver->flags[f] & (FLOW_NEW | FLOW_FROZEN) || solver->level[f] > level)
-                weight += coefficient * solver->flows[f].weight;
+                weight += coefficient * weight_of(solver, f);
             else
                 held += coefficient * solver->rate[f];
         }
@@ -144,18 +135,21 @@ activate_changed(MaxMin *solver)
 {
     for (uint32_t i = 0; i < solver->new_flows.n; i++) {
         uint32_t f = solver->new_flows.items[i];
-        solver->frozen_level[f] = level_alone(solver, &solver->flows[f]);
+        solver->frozen_level[f] = level_alone(solver, f);
     }
     for (uint32_t i = 0; i < solver->dirty.n; i++) {
         uint32_t l = solver->dirty.items[i];
         LinkState *link = &solver->links[l];
-        touch(solver, l);
-        link->flags |= LINK_CHANGED;
-        if (link->flags & LINK_LESS && isfinite(link->level))
+        uint8_t *flags = &solver->link_flags[l];
+        if (!(*flags & LINK_TOUCHED))
+            touch(solver, l);
+        *flags |= LINK_CHANGED;
+        link->filled = INFINITY;
+        if (*flags & LINK_LESS && isfinite(link->level))
             activate_from(solver, link, link->level);
-        if (link->flags & LINK_MORE && may_fill(solver, link))
+        if (*flags & LINK_MORE && may_fill(solver, link))
             activate_from(solver, link, fill_level(solver, link, 0));
-        link->flags &= ~(uint32_t)(LINK_DIRTY | LINK_LESS | LINK_MORE);
+        *flags &= (uint8_t) ~(LINK_DIRTY | LINK_LESS | LINK_MORE);
     }
     solver->dirty.n = 0;
     for (uint32_t i = 0; i < solver->new_flows.n; i++)
@@ -165,7 +159,7 @@ activate_changed(MaxMin *solver)
 static gboolean
 entry_before(HeapEntry a, HeapEntry b)
 {
-    return a.key != b.key ? a.key < b.key : a.id < b.id;
+    return (a.key < b.key) | ((a.key == b.key) & (a.id < b.id)); /* no jump: nobody could foresee it */
 }
 
 static void
@@ -173,15 +167,15 @@ heap_down(MaxMin *solver, uint32_t i, HeapEntry entry)
 {
     HeapEntry *heap = solver->heap;
     for (;;) {
-        uint32_t child = 2 * i + 1;
-        if (child >= solver->n_heap)
+        uint32_t first = ARITY * i + 1, least = first, end = MIN(first + ARITY, solver->n_heap);
+        if (first >= end)
             break;
-        if (child + 1 < solver->n_heap && entry_before(heap[child + 1], heap[child]))
-            child++;
-        if (!entry_before(heap[child], entry))
+        for (uint32_t child = first + 1; child < end; child++)
+            least = entry_before(heap[child], heap[least]) ? child : least;
+        if (!entry_before(heap[least], entry))
             break;
-        heap[i] = heap[child];
-        i = child;
+        heap[i] = heap[least];
+        i = least;
     }
     heap[i] = entry;
 }
@@ -195,9 +189,9 @@ heap_pop(MaxMin *solver)
 }
 
 static double
-link_key(const LinkState *link)
+link_key(const LinkFill *fill)
 {
-    return link->rest <= 0 ? 0 : fixed_double(link->rest) / link->open_weight;
+    return fill->rest <= 0 ? 0 : fixed_double(fill->rest) / fill->open_weight;
 }
 
 /* Gives each touched link the list of its active flows: a list made for it, or its own where most flows are active. */
@@ -221,31 +215,55 @@ list_active(MaxMin *solver)
         LinkState *link = &solver->links[solver->touched.items[i]];
         link->listed = solver->places + n;
         link->n_listed = 0;
-        n += link->n_active;
+        n += solver->fill[solver->touched.items[i]].n_active;
     }
     for (uint32_t i = 0; i < solver->active.n; i++) {
         uint32_t f = solver->active.items[i];
-        const Flow *flow = &solver->flows[f];
-        for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
+        Span span = solver->spans[f];
+        for (uint32_t u = span.first; u < span.first + span.n; u++) {
             LinkState *link = &solver->links[solver->use_link[u]];
             solver->places[link->listed - solver->places + link->n_listed++] = (Place){f, u};
         }
     }
 }
 
+/* For a pass over the active flows that is at the i-th. */
+static inline void
+fetch_active(const MaxMin *solver, uint32_t i)
+{
+    if (i + FAR < solver->active.n) {
+        fetch_flow(solver, solver->active.items[i + FAR]);
+        fetch_uses(solver, solver->active.items[i + FAR / 2]);
+    }
+}
+
+/* Nothing is given away yet: what the others leave, and all that the active flows had. */
 static void
 begin_links(MaxMin *solver)
 {
-    list_active(solver);
     for (uint32_t i = 0; i < solver->touched.n; i++) {
-        LinkState *link = &solver->links[solver->touched.items[i]];
-        link->filled = INFINITY;
-        link->n_open = link->n_active;
-        link->open_weight = link->active_weight;
-        link->rest = link->freed;
+        uint32_t l = solver->touched.items[i];
+        solver->links[l].filled = INFINITY;
+        solver->fill[l] = (LinkFill){.rest = fixed_of(solver->links[l].capacity) - solver->links[l].load};
     }
-    for (uint32_t i = 0; i < solver->active.n; i++)
-        solver->flags[solver->active.items[i]] &= (uint8_t)~FLOW_FROZEN;
+    for (uint32_t i = 0; i < solver->active.n; i++) {
+        fetch_active(solver, i);
+        uint32_t f = solver->active.items[i];
+        Span span = solver->spans[f];
+        double rate = solver->rate[f], weight = weight_of(solver, f);
+        Fixed fixed_rate = fixed_of(rate);
+        solver->flags[f] &= (uint8_t)~FLOW_FROZEN;
+        for (uint32_t u = span.first; u < span.first + span.n; u++) {
+            LinkFill *fill = &solver->fill[solver->use_link[u]];
+            double coefficient = coefficient_of(solver, u);
+            fill->rest += part_of(coefficient, rate, fixed_rate);
+            fill->open_weight += coefficient * weight;
+            fill->n_active++;
+        }
+    }
+    for (uint32_t i = 0; i < solver->touched.n; i++)
+        solver->fill[solver->touched.items[i]].n_open = solver->fill[solver->touched.items[i]].n_active;
+    list_active(solver);
 }
 
 /* All that may fill or cap, by level. */
@@ -260,8 +278,8 @@ begin_heap(MaxMin *solver)
     solver->n_heap = 0;
     for (uint32_t i = 0; i < solver->touched.n; i++) {
         uint32_t l = solver->touched.items[i];
-        if (solver->links[l].n_open > 0)
-            solver->heap[solver->n_heap++] = (HeapEntry){link_key(&solver->links[l]), l};
+        if (solver->fill[l].n_open > 0)
+            solver->heap[solver->n_heap++] = (HeapEntry){link_key(&solver->fill[l]), l};
     }
     for (uint32_t i = 0; i < solver->active.n; i++) {
         uint32_t f = solver->active.items[i];
@@ -269,7 +287,7 @@ begin_heap(MaxMin *solver)
             solver->heap[solver->n_heap++] =
                 (HeapEntry){solver->flows[f].cap / solver->flows[f].weight, solver->n_links + f};
     }
-    for (uint32_t i = solver->n_heap / 2; i-- > 0;)
+    for (uint32_t i = (solver->n_heap + ARITY - 2) / ARITY; i-- > 0;)
         heap_down(solver, i, solver->heap[i]);
 }
 
@@ -277,19 +295,21 @@ begin_heap(MaxMin *solver)
 static void
 freeze(MaxMin *solver, uint32_t f, double level, double rate)
 {
-    const Flow *flow = &solver->flows[f];
+    Span span = solver->spans[f];
+    double weight = weight_of(solver, f);
     if (fabs(rate - solver->rate[f]) <= SAME * rate)
         rate = solver->rate[f];
     solver->flags[f] |= FLOW_FROZEN;
+    solver->n_frozen++;
     solver->frozen_level[f] = level;
     solver->frozen_rate[f] = rate;
     Fixed fixed_rate = fixed_of(rate);
-    for (uint32_t u = flow->first; u < flow->first + flow->n; u++) {
-        LinkState *link = &solver->links[solver->use_link[u]];
+    for (uint32_t u = span.first; u < span.first + span.n; u++) {
+        LinkFill *fill = &solver->fill[solver->use_link[u]];
         double coefficient = coefficient_of(solver, u);
-        link->n_open--;
-        link->open_weight -= coefficient * flow->weight;
-        link->rest -= part_of(coefficient, rate, fixed_rate);
+        fill->n_open--;
+        fill->open_weight -= coefficient * weight;
+        fill->rest -= part_of(coefficient, rate, fixed_rate);
     }
 }
 
@@ -301,27 +321,33 @@ is_open(const MaxMin *solver, uint32_t f)
 
 /* The weight still rising on a link, summed anew: what subtraction left has rounding in it, but of whole numbers. */
 static void
-sum_weight(const MaxMin *solver, LinkState *link)
+sum_weight(MaxMin *solver, uint32_t l)
 {
     if (solver->whole_weights)
         return;
+    const LinkState *link = &solver->links[l];
     double weight = 0;
     for (uint32_t i = 0; i < link->n_listed; i++) {
         Place place = link->listed[i];
         if (is_open(solver, place.flow))
-            weight += coefficient_of(solver, place.use) * solver->flows[place.flow].weight;
+            weight += coefficient_of(solver, place.use) * weight_of(solver, place.flow);
     }
-    link->open_weight = weight;
+    solver->fill[l].open_weight = weight;
 }
 
 static void
-fill_link(MaxMin *solver, LinkState *link, double level)
+fill_link(MaxMin *solver, uint32_t l, double level)
 {
+    LinkState *link = &solver->links[l];
     link->filled = level;
-    for (uint32_t i = 0; link->n_open > 0; i++) {
+    for (uint32_t i = 0; solver->fill[l].n_open > 0; i++) {
         uint32_t f = link->listed[i].flow;
+        if (i + FAR < link->n_listed) {
+            fetch_flow(solver, link->listed[i + FAR].flow);
+            fetch_uses(solver, link->listed[i + FAR / 2].flow);
+        }
         if (is_open(solver, f))
-            freeze(solver, f, level, solver->flows[f].weight * level);
+            freeze(solver, f, level, weight_of(solver, f) * level);
     }
 }
 
@@ -332,7 +358,9 @@ fill(MaxMin *solver)
     begin_links(solver);
     begin_heap(solver);
     double level = 0;
-    while (solver->n_heap > 0) {
+    solver->n_frozen = 0;
+    while (solver->n_frozen < solver->active.n) {
+        assert(solver->n_heap > 0);
         HeapEntry top = solver->heap[0];
         if (top.id >= solver->n_links) {
             uint32_t f = top.id - solver->n_links;
@@ -343,14 +371,14 @@ fill(MaxMin *solver)
             freeze(solver, f, level, solver->flows[f].cap);
             continue;
         }
-        LinkState *link = &solver->links[top.id];
+        const LinkFill *link = &solver->fill[top.id];
         if (link->n_open == 0) {
             heap_pop(solver);
             continue;
         }
         double key = link_key(link);
         if (key <= top.key * (1 + LEVEL_SLACK)) {
-            sum_weight(solver, link);
+            sum_weight(solver, top.id);
             key = link_key(link);
         }
         if (key > top.key * (1 + 4 * LEVEL_SLACK)) {
@@ -359,7 +387,7 @@ fill(MaxMin *solver)
         }
         heap_pop(solver);
         level = MAX(level, key);
-        fill_link(solver, link, level);
+        fill_link(solver, top.id, level);
     }
 }
 
@@ -372,6 +400,8 @@ is_full(const LinkState *link, Fixed rest)
 static double
 highest_active(const MaxMin *solver, const LinkState *link)
 {
+    if (isfinite(link->filled)) /* nobody there rose on */
+        return link->filled;
     double level = 0;
     for (uint32_t i = 0; i < link->n_listed; i++)
         if (solver->flags[link->listed[i].flow] & FLOW_ACTIVE)
@@ -401,15 +431,17 @@ activate_above(MaxMin *solver, LinkState *link)
 
 /* Does the filling leave the others on this link as they are? Who objects becomes active. */
 static gboolean
-check_link(MaxMin *solver, LinkState *link)
+check_link(MaxMin *solver, uint32_t l)
 {
-    if (link->n_active == link->n - link->n_gone)
+    LinkState *link = &solver->links[l];
+    const LinkFill *fill = &solver->fill[l];
+    if (fill->n_active == link->n - link->n_gone)
         return TRUE;
     gboolean sound = TRUE;
     if (isfinite(link->filled))
         sound = !activate_above(solver, link);
     if (isfinite(link->level) &&
-        (!is_full(link, link->rest) || highest_active(solver, link) > link->level * (1 + LEVEL_SLACK)))
+        (!is_full(link, fill->rest) || highest_active(solver, link) > link->level * (1 + LEVEL_SLACK)))
         sound = !activate_from(solver, link, link->level) && sound;
     return sound;
 }
@@ -433,7 +465,7 @@ fill_until_sound(MaxMin *solver)
         gboolean sound = TRUE;
         uint32_t n = solver->touched.n; /* those touched below are looked at after the next filling */
         for (uint32_t i = 0; i < n; i++)
-            sound = check_link(solver, &solver->links[solver->touched.items[i]]) && sound;
+            sound = check_link(solver, solver->touched.items[i]) && sound;
         if (sound)
             return;
         if (round >= ROUNDS_OF_DOUBT || solver->active.n > FEW_ACTIVE)
@@ -444,13 +476,13 @@ fill_until_sound(MaxMin *solver)
 static void
 commit_flow(MaxMin *solver, uint32_t f)
 {
-    const Flow *flow = &solver->flows[f];
+    Span span = solver->spans[f];
     double rate = solver->frozen_rate[f], before = solver->rate[f];
     gboolean must_tell = (solver->flags[f] & (FLOW_NEW | FLOW_REVIVED)) != 0;
     solver->flags[f] = FLOW_LIVE;
     if (rate != before) {
-        for (uint32_t u = flow->first; u < flow->first + flow->n; u++)
-            solver->links[solver->use_link[u]].flags |= LINK_CHANGED;
+        for (uint32_t u = span.first; u < span.first + span.n; u++)
+            solver->link_flags[solver->use_link[u]] |= LINK_CHANGED;
         solver->rate[f] = rate;
         solver->level[f] = solver->frozen_level[f];
         must_tell = must_tell || maxmin_round_down(rate) != maxmin_round_down(before);
@@ -481,13 +513,13 @@ commit_links(MaxMin *solver)
     for (uint32_t i = 0; i < solver->touched.n; i++) {
         uint32_t l = solver->touched.items[i];
         LinkState *link = &solver->links[l];
-        gboolean changed = link->flags & LINK_CHANGED;
-        link->flags = 0;
+        gboolean changed = solver->link_flags[l] & LINK_CHANGED;
+        solver->link_flags[l] = 0;
         if (!changed)
             continue;
         solver->touched.items[kept++] = l;
-        if (link->n_active > 0)
-            link->load = fixed_of(link->capacity) - link->rest;
+        if (solver->active.n > 0)
+            link->load = fixed_of(link->capacity) - solver->fill[l].rest;
         link->level = level_of(solver, link);
     }
     solver->touched.n = kept;
@@ -507,8 +539,10 @@ maxmin_solve(MaxMin *solver, uint32_t *n_changed)
     activate_changed(solver);
     if (solver->active.n > 0)
         fill_until_sound(solver);
-    for (uint32_t i = 0; i < solver->active.n; i++)
+    for (uint32_t i = 0; i < solver->active.n; i++) {
+        fetch_active(solver, i);
         commit_flow(solver, solver->active.items[i]);
+    }
     commit_links(solver);
     for (uint32_t i = 0; i < solver->revived.n; i++) {
         uint32_t f = solver->revived.items[i];

@@ -8,6 +8,9 @@
 #include "base/index.h"
 #include "network/maxmin.h"
 
+#include <assert.h>
+#include <string.h>
+
 /* Loads are summed in integers of 2^-72, in which every double from 2^-20 on is exact: a sum is the same in any order
  * and taking away what was added leaves nothing behind. */
 typedef __int128 Fixed;
@@ -35,11 +38,14 @@ enum {
 };
 
 typedef struct {
+    uint32_t first, n;
+} Span;
+
+typedef struct {
     double weight, cap;
-    uint32_t first, n; /* uses */
-    uint32_t hash;     /* of uses, weight, cap; of leaving flows that are in a bucket */
-    uint32_t slot;     /* in the list of new, of leaving or of revived flows */
-    uint32_t next;     /* leaving flows of one hash bucket; free flows */
+    uint32_t hash; /* of uses, weight, cap; of leaving flows that are in a bucket */
+    uint32_t slot; /* in the list of new, of leaving or of revived flows */
+    uint32_t next; /* leaving flows of one hash bucket; free flows */
 } Flow;
 
 enum {
@@ -56,20 +62,19 @@ typedef struct {
     Fixed load;
     Place *places;
     uint32_t n, room;
-    uint32_t n_gone; /* of the n */
-    uint32_t flags;
-    /* During a solve. */
-    Fixed freed;          /* what the others leave, and all that active flows had */
-    double active_weight; /* coefficient x weight of active flows */
-    uint32_t n_active;
-    /* During a filling. */
-    uint32_t n_open;     /* active flows not yet frozen */
-    Fixed rest;          /* capacity not yet given away */
-    double open_weight;  /* coefficient x weight of open flows */
-    double filled;       /* the level at which it filled and froze flows; INFINITY */
+    uint32_t n_gone;     /* of the n */
+    uint32_t n_listed;   /* during a solve: */
     const Place *listed; /* all active flows, maybe others as well */
-    uint32_t n_listed;
+    double filled;       /* the level at which it filled and froze flows; INFINITY */
 } LinkState;
+
+/* Of a link during a filling: apart, and small, as every use of every active flow comes here. */
+typedef struct {
+    Fixed rest;         /* capacity not yet given away */
+    double open_weight; /* coefficient x weight of active flows not yet frozen */
+    uint32_t n_open;    /* of them */
+    uint32_t n_active;
+} LinkFill;
 
 typedef struct {
     uint32_t *items;
@@ -83,12 +88,16 @@ typedef struct {
 
 struct MaxMin {
     LinkState *links;
+    LinkFill *fill;
+    uint8_t *link_flags;
     uint32_t n_links, links_room;
     Flow *flows;
+    Span *spans;          /* by flow: its uses */
     double *level, *rate; /* by flow: before rounding */
     uint8_t *flags;       /* by flow */
     uint32_t n_flows, flows_room, free_flow;
     uint32_t n_live;
+    gboolean unit_weights;  /* has every flow ever had a weight of 1? */
     gboolean whole_weights; /* has every flow ever had a whole weight below 2^20, and coefficients of 1? */
     uint32_t *use_link;
     double *coefficient; /* by use; NULL = all are 1 */
@@ -100,6 +109,7 @@ struct MaxMin {
     /* Of the last solve. */
     IndexList changed, touched;
     IndexList active;
+    uint32_t n_frozen;
     uint64_t active_uses, touched_places;
     Place *places; /* of active flows, by touched link */
     uint32_t places_room;
@@ -109,14 +119,53 @@ struct MaxMin {
     uint32_t n_heap, heap_room;
 };
 
+/* Ask for the memory that the flow will need soon: passes over many flows wait for little else. */
+static inline void
+fetch_flow(const MaxMin *solver, uint32_t f)
+{
+    __builtin_prefetch(&solver->spans[f]);
+    __builtin_prefetch(&solver->rate[f]);
+}
+
+static inline void
+fetch_uses(const MaxMin *solver, uint32_t f)
+{
+    __builtin_prefetch(&solver->use_link[solver->spans[f].first]);
+}
+
 static inline double
 coefficient_of(const MaxMin *solver, uint32_t use)
 {
     return solver->coefficient == NULL ? 1 : solver->coefficient[use];
 }
 
-Fixed fixed_of(double value);
-double fixed_double(Fixed value);
+static inline double
+weight_of(const MaxMin *solver, uint32_t flow)
+{
+    return solver->unit_weights ? 1 : solver->flows[flow].weight;
+}
+
+static inline Fixed
+fixed_of(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    int exponent = (int)(bits >> 52 & 0x7ff);
+    if (exponent == 0)
+        return 0;
+    assert(value > 0 && exponent < 1023 + 55);
+    Fixed mantissa = (Fixed)(bits & ((UINT64_C(1) << 52) - 1)) + ((Fixed)1 << 52);
+    int shift = exponent - 1075 + FIXED_BITS;
+    if (shift >= 0)
+        return mantissa << shift;
+    return shift > -64 ? mantissa >> -shift : 0;
+}
+
+static inline double
+fixed_double(Fixed value)
+{
+    return (double)value * 0x1p-72;
+}
 
 void index_list_add(IndexList *list, uint32_t item);
 
