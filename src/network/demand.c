@@ -160,6 +160,18 @@ find_way(const DemandMaker *maker, const Transfer *member, gboolean spread, Rout
     return TRUE;
 }
 
+gboolean
+demand_way(const DemandMaker *maker, const Transfer *transfer, Route *route, double *cap_Bps, PathRamp *ramp)
+{
+    if (!find_way(maker, transfer, FALSE, route, NULL))
+        return FALSE;
+    Demand demand = {.limit_Bps = INFINITY, .cap_Bps = INFINITY};
+    limit(maker, transfer, route, 1, &demand);
+    *cap_Bps = demand.cap_Bps;
+    *ramp = demand.ramp;
+    return TRUE;
+}
+
 static gboolean
 add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *demand, GError **error)
 {

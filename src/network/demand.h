@@ -33,6 +33,9 @@ void demand_maker_free(DemandMaker *maker); /* NULL is fine */
 gboolean demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gboolean spread, Demand *demand,
                      GError **error);
 
+/* The way of one transfer alone (routes_find's scratch), the cap on its rate there, how it begins. FALSE: no route. */
+gboolean demand_way(const DemandMaker *maker, const Transfer *transfer, Route *route, double *cap_Bps, PathRamp *ramp);
+
 /* Whole bytes of each of the n links of one transfer's demand when only `bytes` of it, in all, have gone: what enters a
  * node leaves it. Valid until the next call. */
 const uint64_t *demand_part(DemandMaker *maker, const MaxMinUse *uses, uint32_t n, uint32_t src, uint64_t bytes);

@@ -7,61 +7,12 @@
  * a link is back; what was rerouted, and what is split over paths, does not go back by itself. Routes learn of a link's
  * death or return after the reroute delay; until then a flow whose way is dead stands still. A flow that ramps up
  * enters the solver anew with twice its cap every round trip. */
-#include "network/demand.h"
-#include "network/end_heap.h"
-#include "network/loss.h"
+#include "network/fluid_state.h"
 
 #include "base/index.h"
 
 #include <assert.h>
 #include <math.h>
-
-typedef __int128 Count;
-
-/* Counts of one byte. */
-#define BYTE ((Count)PS_PER_S << 32)
-
-typedef struct {
-    uint32_t flow; /* in the solver; INDEX_NONE = not there: latency only, sent, or standing still */
-    uint32_t book;
-    uint32_t dead_link; /* why it stands still */
-    double rate_Bps;    /* of its largest member */
-    SimTime since;
-    Count left;       /* of its largest member, as of since */
-    uint64_t largest; /* bytes of that member in all */
-    uint64_t before;  /* of them those moved on earlier routes */
-    /* While it ramps up: the event that counts (0 = it does not), the cap at which it is through, and its cap then. */
-    uint32_t ramp_stamp;
-    SimTime round_trip_ps;
-    double through_Bps, cap_Bps;
-} FluidFlow;
-
-typedef struct {
-    uint32_t *items;
-    uint32_t n, room;
-} Numbers;
-
-typedef struct {
-    Network base;
-    MaxMin *solver;
-    DemandMaker *maker;
-    Usage *usage;     /* NULL: no books */
-    Losses *losses;   /* likewise */
-    double *capacity; /* by link: what bytes may use of it */
-    double *load;     /* by link, for adaptive routing: flows routed over it / capacity; else NULL */
-    FluidFlow *flows; /* by activity */
-    uint32_t flows_room;
-    uint32_t *activity_of; /* by flow of the solver */
-    uint32_t activity_of_room;
-    EndHeap *ends;
-    Numbers ended, moved; /* scratch: activities of one instant */
-    Numbers stalled;      /* activities, in the order they stopped */
-    gboolean unsettled;
-    uint64_t settled_events; /* the engine's count when last settled */
-    SimTime wake_ps;         /* of the event that counts; -1 = none */
-    uint32_t wake_stamp, kind_wake;
-    uint32_t ramps, kind_ramp, kind_reroute;
-} Fluid;
 
 static void
 add_number(Numbers *numbers, uint32_t number)
@@ -73,8 +24,8 @@ add_number(Numbers *numbers, uint32_t number)
     numbers->items[numbers->n++] = number;
 }
 
-static SimTime
-now_of(const Fluid *self)
+SimTime
+fluid_now(const Fluid *self)
 {
     return engine_now(self->base.engine);
 }
@@ -141,17 +92,15 @@ begin_ramp(Fluid *self, uint32_t number, const Demand *demand)
     return demand->ramp.first_Bps;
 }
 
-static void
-enter_solver(Fluid *self, uint32_t number, const Demand *demand)
+void
+fluid_enter(Fluid *self, uint32_t number, const Demand *demand, uint32_t book)
 {
     FluidFlow *flow = &self->flows[number];
     add_flow(self, number, demand->uses, demand->n, demand->weight, begin_ramp(self, number, demand));
-    flow->rate_Bps = 0;
-    flow->since = now_of(self);
     count_load(self, flow->flow, 1);
     if (self->usage != NULL) {
         uint32_t job = activities_get(self->base.activities, number)->first.job;
-        flow->book = usage_begin(self->usage, job, demand, flow->since);
+        flow->book = book != INDEX_NONE ? book : usage_begin(self->usage, job, demand, fluid_now(self));
         losses_enter(self->losses, number, flow->flow, flow->book);
     }
     unsettle(self);
@@ -213,7 +162,7 @@ handle_ramp(void *owner, const Event *event)
 
 /* Loads are set anew before each question: other networks may share the routes. */
 static gboolean
-make_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error)
+ask_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error)
 {
     if (self->load != NULL)
         routes_set_loads(self->base.routes, self->load);
@@ -241,39 +190,80 @@ stall(Fluid *self, uint32_t number, uint32_t link)
     unsettle(self);
 }
 
-static gboolean
-start(Network *network, uint32_t number, GError **error)
+gboolean
+fluid_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error)
 {
-    Fluid *self = (Fluid *)network;
-    Activity *activity = activities_get(network->activities, number);
-    Demand demand;
-    if (!make_demand(self, activity_members(activity), activity->n_members, &demand, error))
+    if (!ask_demand(self, members, n_members, demand, error))
         return FALSE;
-    if (activity->single)
-        activity->latency_ps = demand.latency_ps;
+    gboolean released = FALSE;
+    for (uint32_t i = 0; i < demand->n && link_claims_n(self->claims) > 0; i++)
+        released |= link_claims_touch(self->claims, demand->uses[i].link);
+    /* Who was released may have used the maker: the same again, touching nothing more. */
+    return !released || fluid_demand(self, members, n_members, demand, error);
+}
+
+FluidFlow *
+fluid_open(Fluid *self, uint32_t number, uint64_t largest, Count left, SimTime since)
+{
     if (number >= self->flows_room) {
         self->flows_room = MAX(number + 1, MAX(256, 2 * self->flows_room));
         self->flows = g_renew(FluidFlow, self->flows, self->flows_room);
     }
-    self->flows[number] = (FluidFlow){.flow = INDEX_NONE, .book = INDEX_NONE, .largest = demand.largest};
+    self->flows[number] =
+        (FluidFlow){.flow = INDEX_NONE, .book = INDEX_NONE, .largest = largest, .left = left, .since = since};
+    return &self->flows[number];
+}
+
+static gboolean
+start(Network *network, uint32_t number, GError **error)
+{
+    Fluid *self = (Fluid *)network;
+    fluid_hold_flush(self);
+    const Activity *opened = activities_get(network->activities, number);
+    Demand demand;
+    Transfer first = opened->first; /* a copy: who is released opens more */
+    uint32_t n = opened->n_members;
+    const Transfer *members = opened->others != NULL ? opened->others : &first;
+    if (!fluid_demand(self, members, n, &demand, error))
+        return FALSE;
+    Activity *activity = activities_get(network->activities, number);
+    if (activity->single)
+        activity->latency_ps = demand.latency_ps;
+    fluid_open(self, number, demand.largest, demand.largest * BYTE, fluid_now(self));
     if (demand.largest == 0) {
         activities_sent_in(network->activities, number, 0);
         return TRUE;
     }
-    self->flows[number].left = demand.largest * BYTE;
     uint32_t dead = dead_link(self, &demand);
     if (dead != INDEX_NONE)
         stall(self, number, dead);
     else
-        enter_solver(self, number, &demand);
+        fluid_enter(self, number, &demand, INDEX_NONE);
     return TRUE;
+}
+
+Count
+fluid_speed(double rate_Bps)
+{
+    return (Count)(rate_Bps * 0x1p32);
+}
+
+gboolean
+fluid_time(Count left, double rate_Bps, SimTime *time)
+{
+    Count rate = fluid_speed(rate_Bps);
+    if (rate == 0)
+        return FALSE;
+    Count exact = left <= 0 ? 0 : (left + rate - 1) / rate;
+    *time = (SimTime)exact;
+    return exact <= SIM_TIME_MAX;
 }
 
 /* Counts what has moved since its rate last changed. */
 static void
 bring_up(FluidFlow *flow, SimTime now)
 {
-    flow->left -= (Count)(flow->rate_Bps * 0x1p32) * (now - flow->since);
+    flow->left -= fluid_speed(flow->rate_Bps) * (now - flow->since);
     flow->since = now;
 }
 
@@ -281,18 +271,15 @@ bring_up(FluidFlow *flow, SimTime now)
 static gboolean
 end_of(const FluidFlow *flow, SimTime *end)
 {
-    Count rate = (Count)(flow->rate_Bps * 0x1p32);
-    if (rate == 0)
-        return FALSE;
-    Count time = flow->left <= 0 ? 0 : (flow->left + rate - 1) / rate;
-    return time <= SIM_TIME_MAX && sim_time_add(flow->since, (SimTime)time, end);
+    SimTime time;
+    return fluid_time(flow->left, flow->rate_Bps, &time) && sim_time_add(flow->since, time, end);
 }
 
 static void
 change_rate(Fluid *self, uint32_t number, double rate_Bps)
 {
     FluidFlow *flow = &self->flows[number];
-    SimTime now = now_of(self), end;
+    SimTime now = fluid_now(self), end;
     bring_up(flow, now);
     flow->rate_Bps = rate_Bps;
     if (end_of(flow, &end))
@@ -301,6 +288,33 @@ change_rate(Fluid *self, uint32_t number, double rate_Bps)
         end_heap_remove(self->ends, number);
     if (self->usage != NULL)
         usage_set_rate(self->usage, flow->book, rate_Bps, now);
+}
+
+gboolean
+fluid_is_free(const Fluid *self, const uint32_t *links, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t k = 0; k < maxmin_n_on_link(self->solver, links[i]); k++) {
+            uint32_t flow = maxmin_on_link(self->solver, links[i], k);
+            if (self->flows[self->activity_of[flow]].flow == flow)
+                return FALSE;
+        }
+    return TRUE;
+}
+
+gboolean
+fluid_may_claim(const Fluid *self, const uint32_t *links, uint32_t n, const uint8_t *crowded)
+{
+    if (self->load != NULL || link_claims_releasing(self->claims)) /* adaptive: ways depend on who is on them */
+        return FALSE;
+    if (self->losses == NULL)
+        return TRUE;
+    if (losses_n_candidates(self->losses) > 0)
+        return FALSE;
+    for (uint32_t i = 0; i < n; i++)
+        if (!losses_is_plain(self->losses, links[i], crowded[i]))
+            return FALSE;
+    return TRUE;
 }
 
 static void
@@ -331,7 +345,7 @@ settle(void *owner)
 {
     Fluid *self = owner;
     self->settled_events = engine_events(self->base.engine);
-    if (self->unsettled) {
+    while (self->unsettled) {
         self->unsettled = FALSE;
         uint32_t n_changed;
         const uint32_t *changed = maxmin_solve(self->solver, &n_changed);
@@ -342,7 +356,10 @@ settle(void *owner)
         }
         note_full_links(self);
         if (self->losses != NULL)
-            losses_settle(self->losses, self->moved.items, self->moved.n, now_of(self));
+            losses_settle(self->losses, self->moved.items, self->moved.n, fluid_now(self));
+        /* Whoever may collide is measured against all that is under way. */
+        if (self->losses != NULL && losses_n_candidates(self->losses) > 0)
+            link_claims_touch_all(self->claims);
     }
     wake_at_first_end(self);
 }
@@ -356,7 +373,7 @@ handle_wake(void *owner, const Event *event)
         return;
     self->wake_ps = -1;
     self->ended.n = 0;
-    SimTime now = now_of(self), end;
+    SimTime now = fluid_now(self), end;
     uint32_t number;
     while (end_heap_first(self->ends, &number, &end) && end <= now) {
         if (self->usage != NULL)
@@ -393,11 +410,11 @@ members_left(const Activity *activity, const FluidFlow *flow)
 static void
 route_rest(Fluid *self, uint32_t number, uint32_t dead)
 {
-    FluidFlow *flow = &self->flows[number];
-    Activity *activity = activities_get(self->base.activities, number);
-    g_autofree Transfer *members = members_left(activity, flow);
+    const Activity *opened = activities_get(self->base.activities, number);
+    uint32_t n_members = opened->n_members;
+    g_autofree Transfer *members = members_left(opened, &self->flows[number]);
     Demand demand;
-    if (!make_demand(self, members, activity->n_members, &demand, NULL)) {
+    if (!fluid_demand(self, members, n_members, &demand, NULL)) {
         stall(self, number, dead);
         return;
     }
@@ -406,10 +423,14 @@ route_rest(Fluid *self, uint32_t number, uint32_t dead)
         stall(self, number, unknown);
         return;
     }
+    Activity *activity = activities_get(self->base.activities, number);
+    FluidFlow *flow = &self->flows[number];
     if (activity->single) /* the last byte goes this way */
         activity->latency_ps = demand.latency_ps;
     flow->before = bytes_moved(flow);
-    enter_solver(self, number, &demand);
+    flow->rate_Bps = 0;
+    flow->since = fluid_now(self);
+    fluid_enter(self, number, &demand, INDEX_NONE);
 }
 
 /* Of what the flow was to move on its present links only so much has gone, now. */
@@ -422,7 +443,7 @@ cut_book(Fluid *self, uint32_t number, uint64_t bytes)
     g_autofree MaxMinUse *uses = uses_of(self, flow->flow, &n);
     const uint64_t *parts =
         activity->n_members == 1 ? demand_part(self->maker, uses, n, activity->first.src, bytes) : NULL;
-    usage_cut(self->usage, flow->book, bytes, parts, now_of(self));
+    usage_cut(self->usage, flow->book, bytes, parts, fluid_now(self));
 }
 
 static int
@@ -446,7 +467,7 @@ reroute(Fluid *self, uint32_t link)
     }
     g_qsort_with_data(self->moved.items, (int)self->moved.n, sizeof *self->moved.items, by_order,
                       self->base.activities);
-    SimTime now = now_of(self);
+    SimTime now = fluid_now(self);
     for (uint32_t i = 0; i < self->moved.n; i++) {
         uint32_t number = self->moved.items[i];
         FluidFlow *flow = &self->flows[number];
@@ -479,6 +500,8 @@ retry_stalled(Fluid *self)
 static void
 learn(Fluid *self, uint32_t link)
 {
+    link_claims_touch_all(self->claims); /* ways change elsewhere, too */
+    self->changes++;
     routes_set_alive(self->base.routes, link, self->capacity[link] > 0);
 }
 
@@ -499,6 +522,8 @@ set_link(Network *network, uint32_t link, double rate_Bps)
 {
     Fluid *self = (Fluid *)network;
     gboolean was_dead = self->capacity[link] == 0, dead = rate_Bps == 0;
+    link_claims_touch(self->claims, link);
+    self->changes++;
     self->capacity[link] = rate_Bps * network->config.payload_fraction;
     unsettle(self);
     if (dead != was_dead && network->config.reroute_delay_ps > 0)
@@ -534,7 +559,7 @@ probe(Network *network, const Transfer *transfer, NetworkProbe *result, GError *
     Transfer sized = *transfer;
     sized.bytes = MAX(1, sized.bytes);
     Demand demand;
-    if (!make_demand(self, &sized, 1, &demand, error))
+    if (!ask_demand(self, &sized, 1, &demand, error))
         return FALSE;
     const double *capacity = self->capacity;
     g_autofree double *known = NULL; /* what routes still believe to be there has what it had */
@@ -554,6 +579,8 @@ init(Network *network)
     self->solver = maxmin_new(n_links);
     self->maker = demand_maker_new(network);
     self->ends = end_heap_new();
+    self->claims = link_claims_new(n_links);
+    self->scratch = way_scratch_new(network, self->maker);
     self->capacity = g_new(double, MAX(1, n_links));
     for (uint32_t l = 0; l < n_links; l++) {
         self->capacity[l] = fabric_link(fabric, l)->capacity_Bps * network->config.payload_fraction;
@@ -569,6 +596,7 @@ init(Network *network)
     self->kind_wake = engine_add_kind(network->engine, handle_wake, self);
     self->kind_ramp = engine_add_kind(network->engine, handle_ramp, self);
     self->kind_reroute = engine_add_kind(network->engine, handle_reroute, self);
+    fluid_phase_init(self);
     engine_add_settler(network->engine, settle, self);
 }
 
@@ -583,6 +611,8 @@ destroy(Network *network)
     losses_free(self->losses);
     usage_free(self->usage);
     end_heap_free(self->ends);
+    link_claims_free(self->claims);
+    way_scratch_free(self->scratch);
     g_free(self->capacity);
     g_free(self->load);
     g_free(self->flows);
@@ -596,10 +626,11 @@ static void
 finish(Network *network)
 {
     Fluid *self = (Fluid *)network;
+    link_claims_touch_all(self->claims);
     if (self->usage == NULL)
         return;
-    losses_finish(self->losses, now_of(self));
-    usage_finish(self->usage, now_of(self));
+    losses_finish(self->losses, fluid_now(self));
+    usage_finish(self->usage, fluid_now(self));
 }
 
 const NetworkModel network_fluid = {
@@ -610,6 +641,10 @@ const NetworkModel network_fluid = {
     .init = init,
     .destroy = destroy,
     .start = start,
+    .send_phase = fluid_send_phase,
+    .forget_pattern = fluid_forget_pattern,
+    .hold = fluid_hold,
+    .start_begun = fluid_start_begun,
     .set_link = set_link,
     .probe = probe,
     .finish = finish,

@@ -12,7 +12,8 @@ typedef struct NetworkHold NetworkHold;
 
 /* The hold is about to end, in this instant, before what ends it has happened. Within this call the client books what
  * has been sent (network_hold_book) and hands over what is under way (network_send_begun), each transfer in one of
- * the two ways; afterwards the hold is gone. At the end of the run (network_finish) as well. */
+ * the two ways, before it sends anything else; afterwards the hold is gone. At the end of the run (network_finish) as
+ * well. */
 typedef void (*NetworkRelease)(void *owner, uint32_t cookie);
 
 /* May network_hold be granted by this model at all? */
@@ -32,7 +33,7 @@ NetworkProbe network_hold_probe(const NetworkHold *hold, uint32_t member);
 SimTime network_hold_time(const NetworkHold *hold, uint32_t member, uint64_t bytes);
 
 /* Books one transfer that was sent whole within the hold (its bytes over its links, its record; it arrives a latency
- * after sent_ps, which lies at or before now). Calls come in the order of start_ps. */
+ * after sent_ps, which lies at or before now). In any order; what is booked is told when the hold ends. */
 void network_hold_book(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTime start_ps, SimTime sent_ps);
 
 /* Does anybody listen to bookings (books are kept, or an observer is told of transfers)? Where not, it is enough to say
@@ -40,7 +41,7 @@ void network_hold_book(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTi
 gboolean network_hold_listens(const NetworkHold *hold);
 void network_hold_count(NetworkHold *hold, uint64_t n_transfers, uint64_t bytes);
 
-/* Within a release: as network_send, but it began at begun_ps, in the order of the bookings' starts or not, and has
- * had its rate alone since; it must be a transfer of the hold (but for its bytes). */
+/* Within a release: as network_send, but it began at begun_ps and has had its rate alone since; it must be a transfer
+ * of the hold (but for its bytes). */
 gboolean network_send_begun(Network *network, uint32_t client, const Transfer *transfer, SimTime begun_ps,
                             uint32_t cookie, GError **error);

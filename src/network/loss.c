@@ -411,6 +411,18 @@ losses_settle(Losses *losses, const uint32_t *activities, uint32_t n, SimTime no
     claims_settle(losses->claims, now);
 }
 
+uint32_t
+losses_n_candidates(const Losses *losses)
+{
+    return losses->n_candidates;
+}
+
+gboolean
+losses_is_plain(const Losses *losses, uint32_t link, gboolean crowded)
+{
+    return !losses->reduced[link] && !(crowded && losses->groups != NULL && losses->choice[link]);
+}
+
 void
 losses_finish(Losses *losses, SimTime now)
 {

@@ -46,13 +46,16 @@ struct NetworkModel {
      */
     NetworkHold *(*hold)(Network *network, const Transfer *transfers, uint32_t n, NetworkRelease release, void *owner,
                          uint32_t cookie);
-    gboolean (*start_begun)(Network *network, uint32_t activity, GError **error);
+    void (*start_begun)(Network *network, uint32_t activity);
     void (*set_link)(Network *network, uint32_t link, double rate_Bps);
     gboolean (*probe)(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error);
     void (*finish)(Network *network); /* NULL: nothing to close */
 };
 
 extern const NetworkModel network_fluid, network_packet, network_analytic, network_recorded;
+
+/* Bytes of a transfer: fewer. */
+#define TRANSFER_BYTES_END (UINT64_C(1) << 55)
 
 /* The route request of a transfer: nodes, NICs, and the ECMP key of DEFINITIONS 2. */
 RouteRequest network_request(const Network *network, const Transfer *transfer);

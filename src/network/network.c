@@ -1,6 +1,7 @@
 #include "network/model.h"
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/random.h"
 #include "base/suggest.h"
 
@@ -126,22 +127,27 @@ network_limits(const Network *network, const Transfer *transfer)
     return transfer->settings == 0 ? network->config.limits : network->config.settings[transfer->settings - 1];
 }
 
-/* Opens an activity that began at begun_ps and starts it in the model. */
-static gboolean
-start(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single, SimTime begun_ps,
-      GError **error)
+/* Its number, not yet started; INDEX_NONE with an INPUT error. */
+static uint32_t
+open_activity(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single, GError **error)
 {
     for (uint32_t i = 0; i < bundle->n_members; i++) {
         const Transfer *member = &bundle->members[i];
         assert(member->job == bundle->members[0].job && member->job < network->n_jobs);
         assert(member->weight > 0 && member->rate_cap_Bps > 0);
-        if (member->bytes >= UINT64_C(1) << 55)
-            return error_input(error, "a transfer of %" G_GUINT64_FORMAT " bytes; the most is 2^55 - 1", member->bytes);
+        if (member->bytes >= TRANSFER_BYTES_END) {
+            error_input(error, "a transfer of %" G_GUINT64_FORMAT " bytes; the most is 2^55 - 1", member->bytes);
+            return INDEX_NONE;
+        }
     }
-    uint32_t activity = activities_open(network->activities, client, bundle, cookie, single);
-    activities_get(network->activities, activity)->start_ps = begun_ps;
-    gboolean begun = begun_ps < engine_now(network->engine);
-    if (!(begun ? network->model->start_begun : network->model->start)(network, activity, error)) {
+    return activities_open(network->activities, client, bundle, cookie, single);
+}
+
+/* What the model says of the start of an activity. */
+static gboolean
+started(Network *network, uint32_t activity, const Bundle *bundle, gboolean begun)
+{
+    if (!begun) {
         activities_withdraw(network->activities, activity);
         return FALSE;
     }
@@ -155,22 +161,32 @@ gboolean
 network_send(Network *network, uint32_t client, const Transfer *transfer, uint32_t cookie, GError **error)
 {
     Bundle bundle = {.members = transfer, .n_members = 1};
-    return start(network, client, &bundle, cookie, TRUE, engine_now(network->engine), error);
+    uint32_t activity = open_activity(network, client, &bundle, cookie, TRUE, error);
+    return activity != INDEX_NONE &&
+           started(network, activity, &bundle, network->model->start(network, activity, error));
 }
 
 gboolean
 network_send_bundle(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, GError **error)
 {
     assert(bundle->latency_ps >= 0);
-    return start(network, client, bundle, cookie, FALSE, engine_now(network->engine), error);
+    uint32_t activity = open_activity(network, client, bundle, cookie, FALSE, error);
+    return activity != INDEX_NONE &&
+           started(network, activity, bundle, network->model->start(network, activity, error));
 }
 
 gboolean
 network_send_begun(Network *network, uint32_t client, const Transfer *transfer, SimTime begun_ps, uint32_t cookie,
                    GError **error)
 {
+    assert(network->model->start_begun != NULL && begun_ps <= engine_now(network->engine));
     Bundle bundle = {.members = transfer, .n_members = 1};
-    return start(network, client, &bundle, cookie, TRUE, begun_ps, error);
+    uint32_t activity = open_activity(network, client, &bundle, cookie, TRUE, error);
+    if (activity == INDEX_NONE)
+        return FALSE;
+    activities_get(network->activities, activity)->start_ps = begun_ps;
+    network->model->start_begun(network, activity);
+    return started(network, activity, &bundle, TRUE);
 }
 
 gboolean

@@ -3,8 +3,12 @@ libtrainshed_a_SOURCES += src/network/activity.c src/network/activity.h
 libtrainshed_a_SOURCES += src/network/analytic.c
 libtrainshed_a_SOURCES += src/network/demand.c src/network/demand.h
 libtrainshed_a_SOURCES += src/network/end_heap.c src/network/end_heap.h
-libtrainshed_a_SOURCES += src/network/fluid.c
+libtrainshed_a_SOURCES += src/network/flow_classes.c src/network/flow_classes.h
+libtrainshed_a_SOURCES += src/network/fluid.c src/network/fluid_phase.c src/network/fluid_state.h
+libtrainshed_a_SOURCES += src/network/fluid_course.c src/network/fluid_course.h
 libtrainshed_a_SOURCES += src/network/fluid_hold.c src/network/hold.h
+libtrainshed_a_SOURCES += src/network/fluid_ways.c src/network/fluid_ways.h
+libtrainshed_a_SOURCES += src/network/link_claim.c src/network/link_claim.h
 libtrainshed_a_SOURCES += src/network/loss.c src/network/loss.h src/network/loss_look.c src/network/loss_state.h
 libtrainshed_a_SOURCES += src/network/loss_book.c src/network/loss_book.h
 libtrainshed_a_SOURCES += src/network/loss_claim.c src/network/loss_claim.h
@@ -73,8 +77,13 @@ tests_test_differential_SOURCES = tests/test-differential.c tests/random_world.c
 	tests/reference.c tests/reference.h
 tests_test_differential_LDADD = $(TEST_LIBS)
 
+check_PROGRAMS += tests/test-differential-phases
+tests_test_differential_phases_SOURCES = tests/test-differential-phases.c tests/random_world.c tests/random_world.h
+tests_test_differential_phases_LDADD = $(TEST_LIBS)
+
 # The differential tests at far more seeds than make check has; prints what fails.
-DIFFERENTIAL = tests/test-differential tests/test-differential-grains tests/test-differential-runs
+DIFFERENTIAL = tests/test-differential tests/test-differential-grains tests/test-differential-phases \
+	tests/test-differential-runs
 differential: $(DIFFERENTIAL)
 	@for test in $(DIFFERENTIAL); do \
 	  DIFFERENTIAL_SEEDS=$${DIFFERENTIAL_SEEDS:-5000} $$test > differential.tap; status=$$?; \

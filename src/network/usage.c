@@ -265,6 +265,17 @@ usage_set_rate(Usage *usage, uint32_t book, double rate_Bps, SimTime now)
     change_rate(usage, &usage->books[book], rate_Bps, now);
 }
 
+static void
+release_book(Usage *usage, uint32_t number)
+{
+    Book *book = &usage->books[number];
+    uint32_t class = size_class(book->n);
+    usage->hops[book->first].pair = usage->free_hops[class];
+    usage->free_hops[class] = book->first;
+    book->first = usage->free_book;
+    usage->free_book = number;
+}
+
 /* Stops the book; each hop's count becomes `bytes` of it exactly, or parts[] where they are given. */
 static void
 settle(Usage *usage, uint32_t number, uint64_t bytes, const uint64_t *parts, SimTime now)
@@ -279,11 +290,21 @@ settle(Usage *usage, uint32_t number, uint64_t bytes, const uint64_t *parts, Sim
             due = parts[i];
         usage->pairs[hop->pair].count += due * BYTE - moved;
     }
-    uint32_t class = size_class(book->n);
-    usage->hops[book->first].pair = usage->free_hops[class];
-    usage->free_hops[class] = book->first;
-    book->first = usage->free_book;
-    usage->free_book = number;
+    release_book(usage, number);
+}
+
+void
+usage_drop(Usage *usage, uint32_t number, SimTime now)
+{
+    change_rate(usage, &usage->books[number], 0, now);
+    release_book(usage, number);
+}
+
+void
+usage_credit(Usage *usage, uint32_t number, UsageCount moved)
+{
+    assert(usage->books[number].whole && usage->books[number].moved == 0);
+    usage->books[number].moved = moved;
 }
 
 void

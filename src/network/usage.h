@@ -26,6 +26,10 @@ void usage_set_hook(Usage *usage, UsageHook hook, void *owner);
 uint32_t usage_begin(Usage *usage, uint32_t job, const Demand *demand, SimTime now);
 /* The rate of its largest member from now on. */
 void usage_set_rate(Usage *usage, uint32_t book, double rate_Bps, SimTime now);
+/* Closes the book: what it has counted stands, and is taken over by others (usage_credit). */
+void usage_drop(Usage *usage, uint32_t book, SimTime now);
+/* Of its largest member so much has been counted by a book dropped; a new book whose links each take all its bytes. */
+void usage_credit(Usage *usage, uint32_t book, UsageCount moved);
 /* All its bytes have crossed; closes the book. */
 void usage_end(Usage *usage, uint32_t book, SimTime now);
 /* Of its largest member only `bytes` have crossed, now, and the rest goes elsewhere; closes the book. parts: what each

@@ -1,0 +1,92 @@
+/* fluid_state.h - the inside of the fluid model, shared by flows (fluid.c), phases by class (fluid_phase.c) and holds
+ * (fluid_hold.c) */
+#pragma once
+
+#include "network/demand.h"
+#include "network/end_heap.h"
+#include "network/fluid_ways.h"
+#include "network/link_claim.h"
+#include "network/loss.h"
+
+typedef __int128 Count;
+
+/* Counts of one byte. */
+#define BYTE ((Count)PS_PER_S << 32)
+
+typedef struct {
+    uint32_t flow; /* in the solver; INDEX_NONE = not there: latency only, sent, or standing still */
+    uint32_t book;
+    uint32_t dead_link; /* why it stands still */
+    double rate_Bps;    /* of its largest member */
+    SimTime since;
+    Count left;       /* of its largest member, as of since */
+    uint64_t largest; /* bytes of that member in all */
+    uint64_t before;  /* of them those moved on earlier routes */
+    /* While it ramps up: the event that counts (0 = it does not), the cap at which it is through, and its cap then. */
+    uint32_t ramp_stamp;
+    SimTime round_trip_ps;
+    double through_Bps, cap_Bps;
+} FluidFlow;
+
+typedef struct {
+    uint32_t *items;
+    uint32_t n, room;
+} Numbers;
+
+typedef struct {
+    Network base;
+    MaxMin *solver;
+    DemandMaker *maker;
+    Usage *usage;     /* NULL: no books */
+    Losses *losses;   /* likewise */
+    double *capacity; /* by link: what bytes may use of it */
+    double *load;     /* by link, for adaptive routing: flows routed over it / capacity; else NULL */
+    FluidFlow *flows; /* by activity */
+    uint32_t flows_room;
+    uint32_t *activity_of; /* by flow of the solver */
+    uint32_t activity_of_room;
+    EndHeap *ends;
+    LinkClaims *claims;     /* of phases by class and of holds */
+    uint32_t changes;       /* of links, so far: what was prepared before the last one is stale */
+    NetworkHold *releasing; /* the hold whose owner is being told; NULL */
+    WayScratch *scratch;    /* of ways_new */
+    uint32_t kind_stage, kind_arrive;
+    Numbers ended, moved; /* scratch: activities of one instant */
+    Numbers stalled;      /* activities, in the order they stopped */
+    gboolean unsettled;
+    uint64_t settled_events; /* the engine's count when last settled */
+    SimTime wake_ps;         /* of the event that counts; -1 = none */
+    uint32_t wake_stamp, kind_wake;
+    uint32_t ramps, kind_ramp, kind_reroute;
+} Fluid;
+
+SimTime fluid_now(const Fluid *self);
+
+/* Makes room for the state of an activity: `left` of its largest member as of `since`, not in the solver. */
+FluidFlow *fluid_open(Fluid *self, uint32_t activity, uint64_t largest, Count left, SimTime since);
+/* A flow enters the solver: its links are free of claims. book: its book, INDEX_NONE where there is none yet. */
+void fluid_enter(Fluid *self, uint32_t activity, const Demand *demand, uint32_t book);
+
+/* Counts that a rate moves in a picosecond, and the time it takes to move so many; FALSE: never, or beyond the range
+ * of time. */
+Count fluid_speed(double rate_Bps);
+gboolean fluid_time(Count left, double rate_Bps, SimTime *time);
+
+/* Are none but leaving flows on any of these links? */
+gboolean fluid_is_free(const Fluid *self, const uint32_t *links, uint32_t n);
+/* A demand of one transfer by the routes of now; releases the claims on its links. */
+gboolean fluid_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error);
+/* May claims be taken now, and may the losses of what is under one be none? crowded: of each link that carries more
+ * than one transfer and is full. */
+gboolean fluid_may_claim(const Fluid *self, const uint32_t *links, uint32_t n, const uint8_t *crowded);
+
+/* fluid_phase.c */
+void fluid_phase_init(Fluid *self);
+gboolean fluid_send_phase(Network *network, Phase *phase);
+void fluid_forget_pattern(NetworkPattern *pattern);
+/* fluid_hold.c */
+NetworkHold *fluid_hold(Network *network, const Transfer *transfers, uint32_t n, NetworkRelease release, void *owner,
+                        uint32_t cookie);
+/* Books the past of a hold that is being released, before anything new starts. */
+void fluid_hold_flush(Fluid *self);
+void fluid_start_begun(Network *network, uint32_t activity);
