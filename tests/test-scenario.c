@@ -411,8 +411,8 @@ static const struct {
     {"fabric: {}\n", ":1:9: fabric: needs file or generate"},
     {"fabric: {file: x, generate: {}}\n", ":1:29: fabric.generate: file is given too; a fabric has one of them"},
     {"fabric: {generate: {}, format: graphml}\n", ":1:32: fabric.format: means nothing without file"},
-    {"fabric: {file: x, format: graphm}\n",
-     ":1:27: fabric.format: found \"graphm\", expected one of graphml, htsim; did you mean \"graphml\"?"},
+    {"fabric: {file: x, format: graphm}\n", ":1:27: fabric.format: there is no topology format \"graphm\"; did you "
+                                            "mean \"graphml\"; 'trainshed topology --help' lists them"},
 };
 
 START_TEST(what_is_missing_as_a_whole_is_named)

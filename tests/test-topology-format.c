@@ -52,12 +52,11 @@ START_TEST(a_file_is_read_whatever_its_name)
     ck_assert_uint_eq(fabric_n_nodes(fabric), 1);
     ck_assert_ptr_null(topology_read(path, "grafml", NULL, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT,
-                         "there is no topology format \"grafml\"; did you mean \"graphml\"; known are: graphml, htsim");
+                         "there is no topology format \"grafml\"; did you mean \"graphml\";");
 
     ck_assert(g_file_set_contents(path, "digraph { a -> b }", -1, NULL));
     ck_assert_ptr_null(topology_read(path, NULL, NULL, NULL, &error));
-    support_expect_error(&error, TRAINSHED_ERROR_INPUT,
-                         ": this is no fabric in a format that is known (graphml, htsim)");
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT, ": this is no fabric in a format that is known;");
     ck_assert(g_file_set_contents(path, "", -1, NULL));
     ck_assert_ptr_null(topology_read(path, NULL, NULL, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, path);

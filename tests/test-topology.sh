@@ -139,7 +139,7 @@ is 'and the attribute that is ignored' 1 "$(grep -c '^note: .*colour' "$work/out
 
 refused 'a misspelt verb' "topology: there is no verb \"chek\"; did you mean \"check\"; see 'trainshed topology --help'" chek
 refused 'too few arguments' "0 arguments given, 1 to 3 expected; see 'trainshed topology show --help'" show
-refused 'no output' 'topology generate: where to? Give -o FILE.graphml' generate "$top/two-buildings.yaml"
+refused 'no output' 'topology generate: where to? Give -o FILE' generate "$top/two-buildings.yaml"
 refused 'a missing file' "$work/none: cannot be opened: No such file or directory" show "$work/none"
 refused 'a node that is not there' 'there is no node "A/host7"; did you mean "A/host0"?' show "$top/dumbbell.graphml" A/host7
 refused 'a route from a switch' '"A/leaf" is of kind leaf; routes lead from GPUs and hosts to GPUs and hosts' \
@@ -151,9 +151,9 @@ refused 'a cut with half of itself' 'north/A and north/A/0: one lies in the othe
 refused 'an unknown place' 'no region, building, zone or rack is named "C"; there are A, B' cut "$top/dumbbell.graphml" C A
 refused 'an ambiguous place' "more than one region, building, zone or rack is named \"0\"; there are north, north/A, \
 north/B, north/A/0, north/A/1, north/B/0" cut "$work/two.graphml" 0 B
-refused 'an unknown format' 'there is no topology format "graphmll"; did you mean "graphml"; known are: graphml, htsim' \
+refused 'an unknown format' "there is no topology format \"graphmll\"; did you mean \"graphml\"; 'trainshed topology --help' lists them" \
     import -f graphmll "$top/dumbbell.graphml" -o "$work/x"
-refused 'what is no fabric' "$SRCDIR/configure.ac: this is no fabric in a format that is known (graphml, htsim)" \
+refused 'what is no fabric' "$SRCDIR/configure.ac: this is no fabric in a format that is known; 'trainshed topology --help' lists them" \
     import "$SRCDIR/configure.ac" -o "$work/x"
 refused 'a network that cannot be generated' "$top/two-buildings.yaml: --set: fabric.generate.zone.network: torus cannot \
 be generated; available are rail, rail_only, clos2, clos3, switch" \

@@ -9,6 +9,7 @@
 #include "fabric/generate.h"
 #include "fabric/graphml.h"
 #include "fabric/topology_format.h"
+#include "fabric/topology_writer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,8 @@ static const Verb verbs[] = {
     {"generate", "FILE.yaml -o OUT", "make a fabric from the generate keys of a scenario or settings file",
      topology_generate},
     {"import", "FILE -o OUT", "read a fabric in a known format, write it as GraphML", topology_import},
+    {"export", "FABRIC --to NAME -o OUT", "write a fabric in another format, and what that cannot hold",
+     topology_export},
     {"check", "FABRIC", "whether every GPU reaches every other, and what would part them", topology_check},
     {"show", "FABRIC [NODE [NODE]]", "what is in it, capacities and oversubscription; a node; links of two nodes",
      topology_show},
@@ -46,7 +49,7 @@ need_output(const char *verb, const char *output, GError **error)
 {
     if (output != NULL)
         return TRUE;
-    return error_input(error, "topology %s: where to? Give -o FILE.graphml", verb);
+    return error_input(error, "topology %s: where to? Give -o FILE", verb);
 }
 
 gboolean
@@ -128,6 +131,33 @@ topology_import(int argc, char **argv, GError **error)
     return TRUE;
 }
 
+gboolean
+topology_export(int argc, char **argv, GError **error)
+{
+    g_autofree char *output = NULL, *format = NULL, *to = NULL;
+    const GOptionEntry entries[] = {
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Write to FILE", "FILE"},
+        {"to", 't', 0, G_OPTION_ARG_STRING, &to, "The format to write; default: graphml", "NAME"},
+        {"format", 'f', 0, G_OPTION_ARG_STRING, &format, "Read FABRIC as this format; default: as its content shows",
+         "NAME"},
+        {NULL},
+    };
+    g_autoptr(GOptionContext) context = g_option_context_new("FABRIC");
+    g_option_context_add_main_entries(context, entries, NULL);
+    if (!topology_arguments(context, &argc, &argv, 1, 1, error) || !need_output("export", output, error))
+        return FALSE;
+    const TopologyWriter *writer = topology_writer_find(to != NULL ? to : "graphml", error);
+    if (writer == NULL)
+        return FALSE;
+    g_autoptr(Fabric) fabric = topology_load(argv[1], format, NULL, NULL, error);
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    if (fabric == NULL || !writer->write(fabric, output, notes, error))
+        return FALSE;
+    for (guint i = 0; i < notes->len; i++)
+        printf("%s: %s\n", writer->name, (const char *)g_ptr_array_index(notes, i));
+    return TRUE;
+}
+
 static void
 usage(FILE *out)
 {
@@ -148,6 +178,14 @@ usage(FILE *out)
         table_add(known, "%s", formats[i]->help);
     }
     table_print(known, out);
+
+    fprintf(out, "\nFormats that are written:\n");
+    g_autoptr(Table) written = table_new("|");
+    for (const TopologyWriter *const *writer = topology_writers(); *writer != NULL; writer++) {
+        table_add(written, "  %s", (*writer)->name);
+        table_add(written, "%s", (*writer)->help);
+    }
+    table_print(written, out);
     fprintf(out, "\nA FABRIC is a file in one of them, or a YAML file with a fabric key: a scenario, or settings.\n"
                  "'trainshed topology VERB --help' tells more.\n");
 }

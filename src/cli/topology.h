@@ -6,6 +6,7 @@
 #include "fabric/fabric.h"
 
 gboolean topology_generate(int argc, char **argv, GError **error);
+gboolean topology_export(int argc, char **argv, GError **error);
 gboolean topology_import(int argc, char **argv, GError **error);
 gboolean topology_check(int argc, char **argv, GError **error);
 gboolean topology_show(int argc, char **argv, GError **error);

@@ -16,6 +16,7 @@ const TopologyOptions topology_options_default = {.default_latency_ps = -1, .det
 static const TopologyFormat *const formats[] = {
     &topology_graphml,
     &topology_htsim,
+    &topology_slurm,
 };
 /* clang-format on */
 
@@ -26,18 +27,8 @@ topology_formats(size_t *n_formats)
     return formats;
 }
 
-/* "graphml, simai" */
-static char *
-known_formats(void)
-{
-    const char *names[G_N_ELEMENTS(formats) + 1] = {NULL};
-    for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
-        names[i] = formats[i]->name;
-    return g_strjoinv(", ", (char **)names);
-}
-
-static const TopologyFormat *
-find_format(const char *name, GError **error)
+const TopologyFormat *
+topology_format_find(const char *name, GError **error)
 {
     const char *names[G_N_ELEMENTS(formats)];
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
@@ -45,10 +36,9 @@ find_format(const char *name, GError **error)
         if (strcmp(name, names[i]) == 0)
             return formats[i];
     }
-    g_autofree char *known = known_formats();
     const char *near = suggest_nearest(name, names, G_N_ELEMENTS(names));
-    error_input(error, "there is no topology format \"%s\"%s%s%s; known are: %s", name, near ? "; did you mean \"" : "",
-                near ? near : "", near ? "\"" : "", known);
+    error_input(error, "there is no topology format \"%s\"%s%s%s; 'trainshed topology --help' lists them", name,
+                near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
     return NULL;
 }
 
@@ -72,8 +62,7 @@ recognise(const char *path, GError **error)
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++)
         if (formats[i]->recognise(head, length))
             return formats[i];
-    g_autofree char *known = known_formats();
-    error_input(error, "%s: this is no fabric in a format that is known (%s)", path, known);
+    error_input(error, "%s: this is no fabric in a format that is known; 'trainshed topology --help' lists them", path);
     return NULL;
 }
 
@@ -82,6 +71,6 @@ topology_read(const char *path, const char *format, const TopologyOptions *optio
 {
     if (options == NULL)
         options = &topology_options_default;
-    const TopologyFormat *reader = format != NULL ? find_format(format, error) : recognise(path, error);
+    const TopologyFormat *reader = format != NULL ? topology_format_find(format, error) : recognise(path, error);
     return reader != NULL ? reader->read(path, options, notes, error) : NULL;
 }

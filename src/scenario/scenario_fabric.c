@@ -14,13 +14,14 @@ later(const Reading *reading, const YamlNode *node, const Field *field, void *ba
 static gboolean
 read_format(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
 {
-    size_t n;
-    const TopologyFormat *const *formats = topology_formats(&n);
-    g_autofree const char **names = g_new0(const char *, n + 1);
-    for (size_t i = 0; i < n; i++)
-        names[i] = formats[i]->name;
-    unsigned index;
-    return field_name(reading, node, names, &index, error) && field_text(reading, node, field, base, error);
+    GError *wrong = NULL;
+    if (!field_text(reading, node, field, base, error))
+        return FALSE;
+    if (topology_format_find(*(char **)(void *)((char *)base + field->offset), &wrong) != NULL)
+        return TRUE;
+    yaml_fail(reading->tree, node, error, "%s", wrong->message);
+    g_error_free(wrong);
+    return FALSE;
 }
 
 static const Field fabric_fields[] = {
