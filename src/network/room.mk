@@ -92,6 +92,14 @@ differential: $(DIFFERENTIAL)
 .PHONY: differential
 EXTRA_PROGRAMS += bench/fluid
 bench_fluid_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
+EXTRA_PROGRAMS += bench/peers/fluid
+bench_peers_fluid_SOURCES = bench/peers/fluid.c bench/fat_tree.c bench/fat_tree.h
+bench_peers_fluid_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
+EXTRA_PROGRAMS += bench/peers/packet
+bench_peers_packet_SOURCES = bench/peers/packet.c bench/fat_tree.c bench/fat_tree.h
+bench_peers_packet_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
+EXTRA_DIST += bench/peers/README.md bench/peers/common.sh bench/peers/ns3.cc bench/peers/ns3.sh \
+	bench/peers/simgrid.cpp bench/peers/simgrid.sh
 check_PROGRAMS += tests/test-transport
 tests_test_transport_SOURCES = tests/test-transport.c tests/transport_world.c tests/transport_world.h tests/network_fixture.c tests/network_fixture.h
 tests_test_transport_LDADD = $(TEST_LIBS)
