@@ -106,13 +106,13 @@ plan_new(const CollectiveAlgorithm *algorithm, const PlanRequest *request, GErro
     plan->rings = rings_new();
     if (!algorithm->plan(request, plan, error))
         return NULL;
-    if (plan->rings->rings->len > 0)
+    if (plan->rings->rings->len > 0 || plan->pairs != NULL)
         g_clear_pointer(&plan->schedule, schedule_free);
-    else
+    if (plan->rings->rings->len == 0)
         g_clear_pointer(&plan->rings, rings_free);
     if (plan->schedule != NULL)
         schedule_seal(plan->schedule);
-    else
+    if (plan->rings != NULL)
         rings_seal(plan->rings, request->spec->n);
     return g_steal_pointer(&plan);
 }
@@ -124,6 +124,9 @@ plan_free(Plan *plan)
         return;
     schedule_free(plan->schedule);
     rings_free(plan->rings);
+    if (plan->pairs != NULL)
+        g_free(plan->pairs->bytes);
+    g_free(plan->pairs);
     g_free(plan);
 }
 
@@ -132,6 +135,8 @@ plan_memory(const Plan *plan)
 {
     if (plan->schedule != NULL)
         return schedule_memory(plan->schedule);
+    if (plan->pairs != NULL)
+        return sizeof *plan->pairs + plan->pairs->n_rounds;
     return plan->rings->rings->len * sizeof(Ring) + plan->rings->seats->len * sizeof(Seat);
 }
 

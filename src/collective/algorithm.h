@@ -1,7 +1,7 @@
 /* algorithm.h - the table of algorithms: a collective becomes a plan
  *
  * An algorithm is one file and one line in algorithm.c. A plan holds member numbers, bytes and order, no nodes and no
- * times: a schedule of sends, or rings where that would be too long. */
+ * times: a schedule of sends, or rings or pairs where that would be too long. */
 #pragma once
 
 #include "collective/layout.h"
@@ -12,17 +12,33 @@ typedef struct {
     const CollectiveSpec *spec;
     const Layout *layout;
     const uint64_t *cut; /* of layout_cut: the bytes of each channel */
+    gboolean compact;    /* pairs will do, where the algorithm can say it so */
 } PlanRequest;
 
+/* In a round each member sends to each of the others at once. */
 typedef struct {
-    Schedule *schedule; /* one of the two */
+    gboolean by_source; /* a message's bytes are those of its source; else of its destination */
+    gboolean reduces;   /* each one's n - 1 messages, when all are there, before the next round */
+} PairRound;
+
+/* Rounds one after another: too many messages to be written out. */
+typedef struct {
+    uint64_t *bytes; /* by member */
+    PairRound round[2];
+    uint32_t n_rounds;
+} Pairs;
+
+typedef struct {
+    Schedule *schedule; /* one of the three */
     Rings *rings;
+    Pairs *pairs;
 } Plan;
 
 typedef struct {
     const char *name, *help;
     uint32_t kinds; /* bit 1 << CollectiveKind */
-    /* Adds to plan, whose two parts are made but empty. FALSE with an INPUT error where the members do not suit. */
+    /* Adds to plan, whose first two parts are made but empty. FALSE with an INPUT error where the members do not suit.
+     */
     gboolean (*plan)(const PlanRequest *request, Plan *plan, GError **error);
 } CollectiveAlgorithm;
 

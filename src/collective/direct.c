@@ -61,10 +61,39 @@ rooted(const CollectiveSpec *spec, Schedule *schedule)
     }
 }
 
+/* The same as rounds. */
+static Pairs *
+rounds(const CollectiveSpec *spec)
+{
+    Pairs *pairs = g_new0(Pairs, 1);
+    gboolean exchange = spec->kind == COLLECTIVE_ALL_TO_ALL;
+    pairs->bytes = g_new(uint64_t, spec->n);
+    for (uint32_t i = 0; i < spec->n; i++)
+        pairs->bytes[i] = exchange ? plan_all_to_all_bytes(spec, 0, i) : plan_chunks(spec->bytes, spec->n, i, i + 1);
+    if (spec->kind != COLLECTIVE_ALL_GATHER)
+        pairs->round[pairs->n_rounds++] = (PairRound){.reduces = !exchange};
+    if (spec->kind != COLLECTIVE_REDUCE_SCATTER && !exchange)
+        pairs->round[pairs->n_rounds++] = (PairRound){.by_source = TRUE};
+    return pairs;
+}
+
+/* Does everybody send to everybody, each the same or each of the same? */
+static gboolean
+is_even(const CollectiveSpec *spec)
+{
+    if (spec->kind == COLLECTIVE_ALL_TO_ALL)
+        return spec->matrix == NULL;
+    return spec->kind != COLLECTIVE_BROADCAST && spec->kind != COLLECTIVE_REDUCE;
+}
+
 static gboolean
 plan_direct(const PlanRequest *request, Plan *plan, GError **error)
 {
     const CollectiveSpec *spec = request->spec;
+    if (request->compact && is_even(spec)) {
+        plan->pairs = rounds(spec);
+        return TRUE;
+    }
     g_autofree uint32_t *joins = g_new(uint32_t, spec->n);
     switch (spec->kind) {
     case COLLECTIVE_ALL_TO_ALL:

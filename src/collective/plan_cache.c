@@ -10,6 +10,9 @@
 /* When the plans kept take more than this they are all let go (those in use live on). */
 #define MOST_MEMORY ((size_t)128 << 20)
 
+/* In bundles of more members than this messages from all to all are not listed. */
+enum { LISTED = 256 };
+
 struct PlanCache {
     Network *network;
     const Fabric *fabric;
@@ -44,7 +47,8 @@ plan_equal(gconstpointer x, gconstpointer y)
 {
     const CachedPlan *a = x, *b = y;
     if (a->hash != b->hash || a->algorithm != b->algorithm || a->kind != b->kind || a->weights != b->weights ||
-        a->bytes != b->bytes || a->n != b->n || a->root != b->root || a->channels != b->channels)
+        a->compact != b->compact || a->bytes != b->bytes || a->n != b->n || a->root != b->root ||
+        a->channels != b->channels)
         return FALSE;
     size_t n = a->n;
     return same(a->nodes, b->nodes, n * sizeof *a->nodes) && same(a->matrix, b->matrix, n * n * sizeof *a->matrix) &&
@@ -58,6 +62,7 @@ plan_cache_release(CachedPlan *plan)
         return;
     layout_free(plan->layout);
     plan_free(plan->plan);
+    pair_probes_free(plan->probes);
     g_free(plan->cut);
     g_free(plan->nodes);
     g_free(plan->matrix);
@@ -108,6 +113,29 @@ plan_transfer(const CollectiveSpec *spec, const Layout *layout, gboolean channel
         .weight = 1,
         .rate_cap_Bps = INFINITY,
     };
+}
+
+AllPairs
+plan_all_pairs(const CollectiveSpec *spec, const Pairs *pairs, uint32_t round)
+{
+    return (AllPairs){.n = spec->n,
+                      .nodes = spec->nodes,
+                      .ranks = spec->ranks,
+                      .bytes = pairs->bytes,
+                      .by_source = pairs->round[round].by_source,
+                      .job = spec->job,
+                      .iteration = spec->iteration,
+                      .coflow = spec->coflow};
+}
+
+const PairProbes *
+plan_pair_probes(CachedPlan *plan, Network *network, const AllPairs *pairs, GError **error)
+{
+    if (plan->probes != NULL && plan->probed_at == network_changes(network))
+        return plan->probes;
+    pair_probes_free(plan->probes);
+    plan->probed_at = network_changes(network);
+    return plan->probes = network_probe_pairs(network, pairs, error);
 }
 
 /* The least live rate among the hops of channel k between servers; 0 where one has no way left. */
@@ -171,8 +199,12 @@ probe(PlanCache *cache, const Transfer *transfer, GError **error)
 
 /* Is there a way for every message? */
 static gboolean
-check_routes(PlanCache *cache, const CollectiveSpec *spec, const CachedPlan *plan, GError **error)
+check_routes(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **error)
 {
+    if (plan->plan->pairs != NULL) {
+        AllPairs pairs = plan_all_pairs(spec, plan->plan->pairs, 0);
+        return plan_pair_probes(plan, cache->network, &pairs, error) != NULL;
+    }
     const Schedule *schedule = plan->plan->schedule;
     for (uint32_t i = 0; schedule != NULL && i < schedule->n; i++) {
         const ScheduleNode *node = &schedule->nodes[i];
@@ -200,7 +232,7 @@ check_routes(PlanCache *cache, const CollectiveSpec *spec, const CachedPlan *pla
 static gboolean
 make(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **error)
 {
-    PlanRequest request = {spec, plan->layout, plan->cut};
+    PlanRequest request = {spec, plan->layout, plan->cut, plan->compact};
     plan->plan = plan_new(plan->algorithm, &request, error);
     if (plan->plan == NULL || !check_routes(cache, spec, plan, error))
         return FALSE;
@@ -230,6 +262,7 @@ key_of(const CollectiveAlgorithm *algorithm, const CollectiveSpec *spec, const C
     key->n = spec->n;
     key->root = spec->root;
     key->channels = config->channels;
+    key->compact = config->grain == GRAIN_BUNDLE && spec->n > LISTED;
     key->nodes = g_memdup2(spec->nodes, spec->n * sizeof *spec->nodes);
     if (spec->kind == COLLECTIVE_ALL_TO_ALL && spec->matrix != NULL)
         key->matrix = g_memdup2(spec->matrix, (size_t)spec->n * spec->n * sizeof *spec->matrix);

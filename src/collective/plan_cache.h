@@ -4,12 +4,16 @@
 #pragma once
 
 #include "collective/algorithm.h"
+#include "network/all_pairs.h"
 
 typedef struct {
     Layout *layout;
     Plan *plan;
     uint64_t *cut;
     /* Private to plan_cache.c. */
+    PairProbes *probes; /* of pairs, as of probed_at */
+    uint64_t probed_at;
+    gboolean compact;
     const CollectiveAlgorithm *algorithm;
     CollectiveKind kind;
     ChannelWeights weights;
@@ -37,3 +41,9 @@ void plan_cache_release(CachedPlan *plan);
 /* The transfer of one message of a plan. */
 Transfer plan_transfer(const CollectiveSpec *spec, const Layout *layout, gboolean channel_nics, uint32_t channel,
                        uint32_t src, uint32_t dst, uint64_t bytes);
+
+/* The messages of a round of pairs; arrays borrowed from both. */
+AllPairs plan_all_pairs(const CollectiveSpec *spec, const Pairs *pairs, uint32_t round);
+/* What each of them meets alone, owned by the plan: kept for as long as routes and capacities stand. NULL with an INPUT
+ * error where one has no way. */
+const PairProbes *plan_pair_probes(CachedPlan *plan, Network *network, const AllPairs *pairs, GError **error);

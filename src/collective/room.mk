@@ -17,6 +17,7 @@ libtrainshed_a_SOURCES += src/collective/run.h
 libtrainshed_a_SOURCES += src/collective/run_bundles.c
 libtrainshed_a_SOURCES += src/collective/run_flight.c
 libtrainshed_a_SOURCES += src/collective/run_graph.c
+libtrainshed_a_SOURCES += src/collective/run_pairs.c
 libtrainshed_a_SOURCES += src/collective/run_rings.c src/collective/run_rings.h
 libtrainshed_a_SOURCES += src/collective/runner.c
 libtrainshed_a_SOURCES += src/collective/schedule.c src/collective/schedule.h

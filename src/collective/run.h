@@ -1,4 +1,4 @@
-/* run.h - the inside of the runner, shared by the ways a plan is run: graph, rings, flight, bundles
+/* run.h - the inside of the runner, shared by the ways a plan is run: graph, rings, flight, bundles, pairs
  *
  * Each way gets the same calls: a member has arrived, a send was sent, a delivery has been reduced. It counts what is
  * left in Run.left and calls run_check, which tells the end once all members are there. */
@@ -18,7 +18,7 @@ typedef struct {
     void (*woken)(Run *run);                                     /* as asked by run_wake_at; NULL: never asks */
 } RunWay;
 
-extern const RunWay run_graph, run_rings, run_flight, run_bundles;
+extern const RunWay run_graph, run_rings, run_flight, run_bundles, run_pairs;
 
 struct Run {
     CollectiveRunner *runner;

@@ -253,7 +253,7 @@ static const RunWay *
 way_of(const CollectiveRunner *runner, const CollectiveConfig *config, const Plan *plan)
 {
     if (config->grain == GRAIN_BUNDLE)
-        return &run_bundles;
+        return plan->pairs != NULL ? &run_pairs : &run_bundles;
     if (plan->rings == NULL)
         return &run_graph;
     gboolean one_stage = plan->rings->n_last == plan->rings->seats->len;

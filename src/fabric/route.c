@@ -3,8 +3,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "fabric/route_chain.h"
-#include "fabric/route_spray.h"
+#include "fabric/route_state.h"
 
 #include <assert.h>
 #include <string.h>
@@ -14,16 +13,6 @@ typedef struct {
     uint32_t *links;
     uint32_t n;
 } Pin;
-
-struct Routes {
-    RoutingPolicy policy;
-    RouteMap map;
-    RouteSpray *spray;
-    const double *load; /* by link; NULL = all alike */
-    GHashTable *pins;   /* (src, dst) as uint64_t -> Pin; looked up, never walked */
-    GArray *hops;       /* of RouteHop: of the last route */
-    GArray *siblings;   /* of uint32_t */
-};
 
 static const char *const policy_names[] = {"ecmp", "spray", "adaptive", "dmodk", "pinned"};
 

@@ -20,7 +20,8 @@ typedef enum {
 typedef struct {
     uint32_t src, dst;         /* GPUs or hosts */
     uint32_t src_nic, dst_nic; /* nodes to pass through, INDEX_NONE = the nearest that has a route */
-    uint64_t key;              /* hash of (scenario seed, job name, source rank, destination rank, channel): never of a node number */
+    uint64_t
+        key; /* hash of (scenario seed, job name, source rank, destination rank, channel): never of a node number */
 } RouteRequest;
 
 typedef struct {
@@ -44,9 +45,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Routes, routes_free)
 const Fabric *routes_fabric(const Routes *routes);
 RoutingPolicy routes_policy(const Routes *routes);
 
-/* Pins the path of one (src, dst), whatever its NICs: a chain of links from src to dst, checked, copied. It is followed under
- * ROUTING_PINNED while all its links live; else the pair goes by ECMP. */
-gboolean routes_pin(Routes *routes, uint32_t src, uint32_t dst, const uint32_t *links, uint32_t n_links, GError **error);
+/* Pins the path of one (src, dst), whatever its NICs: a chain of links from src to dst, checked, copied. It is followed
+ * under ROUTING_PINNED while all its links live; else the pair goes by ECMP. */
+gboolean routes_pin(Routes *routes, uint32_t src, uint32_t dst, const uint32_t *links, uint32_t n_links,
+                    GError **error);
 
 /* A dead link is on no route from now on; back again when alive. */
 void routes_set_alive(Routes *routes, uint32_t link, gboolean alive);
@@ -55,7 +57,8 @@ void routes_set_alive(Routes *routes, uint32_t link, gboolean alive);
 void routes_set_loads(Routes *routes, const double *load);
 
 /* The route of request under the fabric's policy, into *route: hops stay valid until the next call on these
- * routes (they are its scratch). src == dst: no hops, latency 0. No live route: FALSE with an INPUT error that names both ends. */
+ * routes (they are its scratch). src == dst: no hops, latency 0. No live route: FALSE with an INPUT error that names
+ * both ends. */
 gboolean routes_find(Routes *routes, const RouteRequest *request, Route *route, GError **error);
 
 /* As routes_find, but split over all equal-cost paths whatever the policy (a live pinned path stays one): for collision
@@ -68,11 +71,28 @@ gboolean routes_find_single(Routes *routes, const RouteRequest *request, Route *
 /* Computes the next hops of every attachment now instead of when first asked for; for benchmarks. */
 void routes_prepare(Routes *routes);
 
+/* The links by which all that a node sends to nodes it is not joined with over NVLink or PCIe goes to the first switch
+ * (out), or comes from the last one: in path order. */
+enum { ROUTE_STEM_LINKS = 8 };
+typedef struct {
+    uint32_t links[ROUTE_STEM_LINKS];
+    uint32_t n;
+    uint32_t end; /* the switch */
+} RouteStem;
+
+/* FALSE where they are not always the same: several live ports, NICs or ways to them, or others' NICs are used; *stem
+ * is then undefined. NICs as they are where none is asked for. */
+gboolean routes_stem(Routes *routes, uint32_t node, gboolean out, RouteStem *stem);
+/* What the node's NVLink (else PCIe) joins: equal numbers where a way over these alone may be. INDEX_NONE: it has
+ * none. */
+uint32_t routes_local_domain(const Routes *routes, uint32_t node, gboolean nvlink);
+
 /* The number of equal-cost paths of request (saturating; 1 where a path is pinned). For topology paths. */
 gboolean routes_count(Routes *routes, const RouteRequest *request, uint64_t *n_paths, GError **error);
 
-/* The live equal-cost alternatives to hop number `hop` of the last route found for request: the links a hash could have chosen
- * there, itself among them, in link order, owned by routes until the next call. *n_links = 1 where there was no choice. */
+/* The live equal-cost alternatives to hop number `hop` of the last route found for request: the links a hash could have
+ * chosen there, itself among them, in link order, owned by routes until the next call. *n_links = 1 where there was no
+ * choice. */
 const uint32_t *routes_siblings(Routes *routes, const RouteRequest *request, uint32_t link, uint32_t *n_links);
 
 /* Bytes the route state holds, for benchmarks. */

@@ -304,6 +304,18 @@ route_table_changed(RouteTable *table, uint32_t link)
         table->domains[table->domain[graph->src[link]]].changes++;
 }
 
+uint32_t
+route_table_domain(const RouteTable *table, uint32_t node)
+{
+    return table->domain[node];
+}
+
+gboolean
+route_table_is_transit(const RouteTable *table, uint32_t node)
+{
+    return table->transit[node] != INDEX_NONE;
+}
+
 gboolean
 route_table_touches(const RouteTable *table, uint32_t node)
 {

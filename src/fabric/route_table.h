@@ -37,6 +37,10 @@ void route_table_changed(RouteTable *table, uint32_t link);
 
 /* Does any link of the class touch node? */
 gboolean route_table_touches(const RouteTable *table, uint32_t node);
+/* The number of what the class joins node with; INDEX_NONE where no link of the class touches it. */
+uint32_t route_table_domain(const RouteTable *table, uint32_t node);
+/* Does node forward over links of the class? */
+gboolean route_table_is_transit(const RouteTable *table, uint32_t node);
 /* The number of node's attachment: equal numbers, equal sets. The node must be touched. */
 uint32_t route_table_attachment(RouteTable *table, uint32_t node);
 /* Makes the entries of all nodes that are no transit nodes. */
@@ -61,7 +65,8 @@ typedef struct {
  * two of its GPUs). */
 gboolean route_table_leg(RouteTable *table, uint32_t from, uint32_t to, RouteLeg *leg);
 
-/* The links at node that go on along a shortest way, in link order. Valid until the next fan of this table, and with the leg. */
+/* The links at node that go on along a shortest way, in link order. Valid until the next fan of this table, and with
+ * the leg. */
 typedef struct {
     uint32_t n;
     const uint32_t *links; /* all of them; or those whose bit in mask is set, where there is a mask */

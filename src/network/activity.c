@@ -1,6 +1,7 @@
 #include "network/activity.h"
 
 #include "base/index.h"
+#include "network/all_pairs.h"
 
 #include <assert.h>
 
@@ -32,23 +33,31 @@ tell(Activities *activities, const Activity *activity, NetworkMoment moment)
     client.done(client.owner, activity->cookie, moment);
 }
 
+Transfer
+activity_member(const Activity *activity, uint32_t member)
+{
+    if (activity->pairs == NULL)
+        return activity->others != NULL ? activity->others[member] : activity->first;
+    uint32_t others = activity->pairs->n - 1, from = member / others, to = member % others;
+    return all_pairs_transfer(activity->pairs, from, to + (to >= from));
+}
+
 static void
 tell_observer(Activities *activities, const Activity *activity)
 {
     const NetworkObserver *observer = activities->observer;
     if (observer->transfer == NULL)
         return;
-    const Transfer *members = activity_members(activity);
     for (uint32_t i = 0; i < activity->n_members; i++) {
-        const Transfer *member = &members[i];
-        TransferRecord record = {.job = member->job,
-                                 .iteration = member->iteration,
-                                 .src_rank = member->src_rank,
-                                 .dst_rank = member->dst_rank,
-                                 .channel = member->channel,
-                                 .src = member->src,
-                                 .dst = member->dst,
-                                 .bytes = member->bytes,
+        Transfer member = activity_member(activity, i);
+        TransferRecord record = {.job = member.job,
+                                 .iteration = member.iteration,
+                                 .src_rank = member.src_rank,
+                                 .dst_rank = member.dst_rank,
+                                 .channel = member.channel,
+                                 .src = member.src,
+                                 .dst = member.dst,
+                                 .bytes = member.bytes,
                                  .start_ps = activity->start_ps,
                                  .sent_ps = activity->sent_ps,
                                  .end_ps = engine_now(activities->engine)};
@@ -59,8 +68,8 @@ tell_observer(Activities *activities, const Activity *activity)
 static void
 release(Activities *activities, uint32_t number)
 {
-    g_free(activities->rows[number].others);
-    activities->rows[number].others = NULL;
+    g_clear_pointer(&activities->rows[number].others, g_free);
+    g_clear_pointer(&activities->rows[number].pairs, all_pairs_free);
     activities->free_rows[activities->n_free++] = number;
     activities->in_flight--;
 }
@@ -97,8 +106,10 @@ activities_free(Activities *activities)
 {
     if (activities == NULL)
         return;
-    for (uint32_t i = 0; i < activities->n_rows; i++)
+    for (uint32_t i = 0; i < activities->n_rows; i++) {
         g_free(activities->rows[i].others);
+        all_pairs_free(activities->rows[i].pairs);
+    }
     g_free(activities->rows);
     g_free(activities->free_rows);
     g_free(activities->clients);
@@ -129,17 +140,20 @@ take_row(Activities *activities)
 uint32_t
 activities_open(Activities *activities, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single)
 {
-    assert(client < activities->n_clients && bundle->n_members > 0);
+    assert(client < activities->n_clients && (bundle->n_members > 0 || bundle->pairs != NULL));
     uint32_t number = take_row(activities);
-    activities->rows[number] = (Activity){.client = client,
-                                          .cookie = cookie,
-                                          .order = activities->opened++,
-                                          .single = single,
-                                          .n_members = bundle->n_members,
-                                          .first = bundle->members[0],
-                                          .latency_ps = bundle->latency_ps,
-                                          .start_ps = engine_now(activities->engine)};
-    if (bundle->n_members > 1)
+    activities->rows[number] =
+        (Activity){.client = client,
+                   .cookie = cookie,
+                   .order = activities->opened++,
+                   .single = single,
+                   .n_members = bundle_size(bundle),
+                   .first = bundle->pairs != NULL ? all_pairs_transfer(bundle->pairs, 0, 1) : bundle->members[0],
+                   .latency_ps = bundle->latency_ps,
+                   .start_ps = engine_now(activities->engine)};
+    if (bundle->pairs != NULL)
+        activities->rows[number].pairs = all_pairs_copy(bundle->pairs);
+    else if (bundle->n_members > 1)
         activities->rows[number].others = g_memdup2(bundle->members, bundle->n_members * sizeof *bundle->members);
     activities->in_flight++;
     return number;
@@ -157,9 +171,16 @@ activities_get(Activities *activities, uint32_t activity)
     return &activities->rows[activity];
 }
 
+uint32_t
+bundle_size(const Bundle *bundle)
+{
+    return bundle->pairs != NULL ? all_pairs_count(bundle->pairs) : bundle->n_members;
+}
+
 const Transfer *
 activity_members(const Activity *activity)
 {
+    assert(activity->pairs == NULL);
     return activity->others != NULL ? activity->others : &activity->first;
 }
 

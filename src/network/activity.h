@@ -15,6 +15,7 @@ typedef struct {
     uint32_t n_members;
     Transfer first;     /* member 0: job, iteration and coflow are those of all */
     Transfer *others;   /* of a bundle: all members, owned; else NULL */
+    AllPairs *pairs;    /* of one of all pairs: instead of members, owned; first has its job, iteration and coflow */
     SimTime latency_ps; /* from SENT to DELIVERED */
     SimTime start_ps, sent_ps;
 } Activity;
@@ -35,7 +36,10 @@ void activities_withdraw(Activities *activities, uint32_t activity);
 
 /* Valid until the next activities_open. */
 Activity *activities_get(Activities *activities, uint32_t activity);
-const Transfer *activity_members(const Activity *activity);
+const Transfer *activity_members(const Activity *activity); /* not of all pairs */
+Transfer activity_member(const Activity *activity, uint32_t member);
+/* Members of a bundle, listed or not. */
+uint32_t bundle_size(const Bundle *bundle);
 
 /* Its last byte has left, now: tells the client at once and schedules the rest. */
 void activities_sent(Activities *activities, uint32_t activity);

@@ -37,6 +37,12 @@ static void handle_begin(void *owner, const Event *event);
 static void handle_arrive(void *owner, const Event *event);
 static void on_sent(void *owner, uint32_t activity);
 
+static const double *
+capacities(const Network *network)
+{
+    return ((const Analytic *)network)->capacity;
+}
+
 static void
 init(Network *network)
 {
@@ -83,8 +89,10 @@ static uint64_t
 message_bytes(const Activity *activity)
 {
     uint64_t largest = 0;
-    for (uint32_t i = 0; i < activity->n_members; i++)
-        largest = MAX(largest, activity_members(activity)[i].bytes);
+    uint32_t n = activity->pairs != NULL ? activity->pairs->n : activity->n_members;
+    for (uint32_t i = 0; i < n; i++)
+        largest =
+            MAX(largest, activity->pairs != NULL ? activity->pairs->bytes[i] : activity_members(activity)[i].bytes);
     return largest;
 }
 
@@ -120,7 +128,7 @@ begin(Analytic *self, uint32_t number, GError **error)
     Network *network = &self->base;
     Activity *activity = activities_get(network->activities, number);
     Demand demand;
-    if (!demand_make(self->maker, activity_members(activity), activity->n_members, FALSE, &demand, error))
+    if (!demand_make_activity(self->maker, activity, FALSE, &demand, error))
         return FALSE;
     if (activity->single)
         activity->latency_ps = demand.latency_ps;
@@ -185,7 +193,7 @@ start(Network *network, uint32_t number, GError **error)
     if (!self->host_costs || activity->first.src == activity->first.dst)
         return begin(self, number, error);
     Demand demand;
-    if (!demand_make(self->maker, activity_members(activity), activity->n_members, FALSE, &demand, error))
+    if (!demand_make_activity(self->maker, activity, FALSE, &demand, error))
         return FALSE;
     const LogGops *costs = &network->config.loggops;
     SimTime now = engine_now(network->engine);
@@ -244,5 +252,6 @@ const NetworkModel network_analytic = {
     .start = start,
     .set_link = set_link,
     .probe = probe,
+    .capacities = capacities,
     .finish = finish,
 };

@@ -194,6 +194,15 @@ add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *
     return TRUE;
 }
 
+static void
+clear_rows(DemandMaker *maker, Demand *demand)
+{
+    for (uint32_t i = 0; i < demand->n; i++)
+        maker->row[maker->uses[i].link] = INDEX_NONE;
+    demand->uses = maker->uses;
+    demand->bytes = maker->bytes;
+}
+
 gboolean
 demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gboolean spread, Demand *demand,
             GError **error)
@@ -209,11 +218,159 @@ demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gbo
     for (uint32_t i = 0; i < n_members && found; i++)
         if (members[i].src != members[i].dst)
             found = add_member(maker, &members[i], spread, demand, error);
-    for (uint32_t i = 0; i < demand->n; i++)
-        maker->row[maker->uses[i].link] = INDEX_NONE;
-    demand->uses = maker->uses;
-    demand->bytes = maker->bytes;
+    clear_rows(maker, demand);
     return found;
+}
+
+static void
+add_use(DemandMaker *maker, Demand *demand, uint32_t link, double coefficient, uint64_t bytes)
+{
+    uint32_t row = row_of(maker, demand, link);
+    maker->uses[row].coefficient += coefficient;
+    maker->bytes[row] += bytes;
+}
+
+/* What a group of sources sends to a group of destinations, without those of one site. */
+typedef struct {
+    uint64_t messages, bytes;
+} PairLoad;
+
+typedef struct {
+    const AllPairs *pairs;
+    const PairGroups *groups;
+    gboolean spread;
+    uint64_t *from_bytes, *to_bytes; /* of the groups' members, summed */
+    PairLoad *near;                  /* by destination group: messages of one site, of the source group at hand */
+} PairCount;
+
+static uint64_t
+message_bytes(const AllPairs *pairs, uint32_t i, uint32_t j)
+{
+    return pairs->bytes[pairs->by_source ? i : j];
+}
+
+/* The messages of members of `from` within their sites, themselves counted. */
+static void
+count_near(PairCount *count, uint32_t from)
+{
+    const PairGroups *groups = count->groups;
+    memset(count->near, 0, groups->to.n * sizeof *count->near);
+    for (uint32_t a = groups->from.first[from]; a < groups->from.first[from + 1]; a++) {
+        uint32_t i = groups->from.list[a], site = groups->site[i];
+        for (uint32_t b = groups->first[site]; b < groups->first[site + 1]; b++) {
+            PairLoad *near = &count->near[groups->to.of[groups->list[b]]];
+            near->messages++;
+            near->bytes += message_bytes(count->pairs, i, groups->list[b]);
+        }
+    }
+}
+
+static PairLoad
+load_of(const PairCount *count, uint32_t from, uint32_t to)
+{
+    const PairSide *a = &count->groups->from, *b = &count->groups->to;
+    uint64_t n_from = a->first[from + 1] - a->first[from], n_to = b->first[to + 1] - b->first[to];
+    uint64_t bytes = count->pairs->by_source ? count->from_bytes[from] * n_to : count->to_bytes[to] * n_from;
+    return (PairLoad){n_from * n_to - count->near[to].messages, bytes - count->near[to].bytes};
+}
+
+/* The way between two groups, without the stems of their members. */
+static gboolean
+add_groups(DemandMaker *maker, const PairCount *count, uint32_t from, uint32_t to, Demand *demand, GError **error)
+{
+    PairLoad load = load_of(count, from, to);
+    uint32_t i, j;
+    if (load.messages == 0 || !pair_groups_far(count->groups, from, to, &i, &j))
+        return TRUE;
+    Transfer one = all_pairs_transfer(count->pairs, i, j);
+    Route route;
+    if (!find_way(maker, &one, count->spread, &route, error))
+        return FALSE;
+    demand->latency_ps = MAX(demand->latency_ps, route.latency_ps);
+    if (load.bytes == 0)
+        return TRUE;
+    gboolean split = !count->spread && split_anywhere(&route);
+    if (split)
+        apportion(maker, &route, one.src, load.bytes);
+    double factor = (double)load.bytes / (double)demand->largest;
+    limit(maker, &one, &route, factor, demand); /* where there are limits, each message is by itself */
+    uint32_t end = route.n_hops - count->groups->to.stem[j].n;
+    for (uint32_t h = count->groups->from.stem[i].n; h < end; h++)
+        add_use(maker, demand, route.hops[h].link, factor * route.hops[h].share, split ? maker->split[h] : load.bytes);
+    return TRUE;
+}
+
+/* What members send, and get, over their own stems. */
+static void
+add_stems(DemandMaker *maker, const PairCount *count, Demand *demand)
+{
+    const AllPairs *pairs = count->pairs;
+    const PairGroups *groups = count->groups;
+    uint64_t all = 0;
+    for (uint32_t i = 0; i < pairs->n; i++)
+        all += pairs->bytes[i];
+    for (uint32_t i = 0; i < pairs->n; i++) {
+        uint32_t site = groups->site[i], n_near = groups->first[site + 1] - groups->first[site];
+        uint64_t near = 0;
+        for (uint32_t b = groups->first[site]; b < groups->first[site + 1]; b++)
+            near += pairs->bytes[groups->list[b]];
+        uint64_t own = pairs->bytes[i] * (pairs->n - n_near), others = all - near;
+        uint64_t out = pairs->by_source ? own : others, in = pairs->by_source ? others : own;
+        for (uint32_t k = 0; k < groups->from.stem[i].n && out > 0; k++)
+            add_use(maker, demand, groups->from.stem[i].links[k], (double)out / (double)demand->largest, out);
+        for (uint32_t k = 0; k < groups->to.stem[i].n && in > 0; k++)
+            add_use(maker, demand, groups->to.stem[i].links[k], (double)in / (double)demand->largest, in);
+    }
+}
+
+/* Messages within sites, one by one. */
+static gboolean
+add_near(DemandMaker *maker, const PairCount *count, Demand *demand, GError **error)
+{
+    const PairGroups *groups = count->groups;
+    for (uint32_t i = 0; i < count->pairs->n; i++) {
+        for (uint32_t b = groups->first[groups->site[i]]; b < groups->first[groups->site[i] + 1]; b++) {
+            Transfer one = all_pairs_transfer(count->pairs, i, groups->list[b]);
+            if (one.src != one.dst && !add_member(maker, &one, count->spread, demand, error))
+                return FALSE;
+        }
+    }
+    return TRUE;
+}
+
+gboolean
+demand_make_pairs(DemandMaker *maker, const AllPairs *pairs, gboolean spread, Demand *demand, GError **error)
+{
+    *demand = (Demand){.weight = 1, .cap_Bps = INFINITY, .limit_Bps = INFINITY};
+    for (uint32_t i = 0; i < pairs->n && pairs->n > 1; i++)
+        demand->largest = MAX(demand->largest, pairs->bytes[i]);
+    g_autoptr(PairGroups) groups = pair_groups_new(maker->network->routes, pairs, spread, network_gathers(maker->network), NULL);
+    g_autofree uint64_t *from_bytes = g_new0(uint64_t, groups->from.n), *to_bytes = g_new0(uint64_t, groups->to.n);
+    g_autofree PairLoad *near = g_new(PairLoad, groups->to.n);
+    for (uint32_t i = 0; i < pairs->n; i++) {
+        from_bytes[groups->from.of[i]] += pairs->bytes[i];
+        to_bytes[groups->to.of[i]] += pairs->bytes[i];
+    }
+    PairCount count = {pairs, groups, spread, from_bytes, to_bytes, near};
+    gboolean found = TRUE;
+    for (uint32_t from = 0; from < groups->from.n && found; from++) {
+        count_near(&count, from);
+        for (uint32_t to = 0; to < groups->to.n && found; to++)
+            found = add_groups(maker, &count, from, to, demand, error);
+    }
+    found = found && add_near(maker, &count, demand, error);
+    if (found)
+        add_stems(maker, &count, demand);
+    clear_rows(maker, demand);
+    return found;
+}
+
+gboolean
+demand_make_activity(DemandMaker *maker, const Activity *activity, gboolean spread, Demand *demand, GError **error)
+{
+    if (activity->pairs != NULL)
+        return demand_make_pairs(maker, activity->pairs, spread, demand, error);
+    return demand_make(maker, activity_members(activity), activity->n_members, spread, demand, error);
 }
 
 const uint64_t *

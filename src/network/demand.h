@@ -5,6 +5,7 @@
  * bytes that cross the link. Bytes split over paths are apportioned in whole bytes: what enters a node leaves it. */
 #pragma once
 
+#include "network/all_pairs.h"
 #include "network/maxmin.h"
 #include "network/model.h"
 
@@ -35,6 +36,14 @@ gboolean demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_mem
 
 /* The way of one transfer alone (routes_find's scratch), the cap on its rate there, how it begins. FALSE: no route. */
 gboolean demand_way(const DemandMaker *maker, const Transfer *transfer, Route *route, double *cap_Bps, PathRamp *ramp);
+
+/* The same of all pairs, as of a list of them, but that what is split over paths is apportioned in whole bytes for a
+ * group of members together. */
+gboolean demand_make_pairs(DemandMaker *maker, const AllPairs *pairs, gboolean spread, Demand *demand, GError **error);
+
+/* Of what an activity is made of. */
+gboolean demand_make_activity(DemandMaker *maker, const Activity *activity, gboolean spread, Demand *demand,
+                              GError **error);
 
 /* Whole bytes of each of the n links of one transfer's demand when only `bytes` of it, in all, have gone: what enters a
  * node leaves it. Valid until the next call. */

@@ -162,10 +162,13 @@ handle_ramp(void *owner, const Event *event)
 
 /* Loads are set anew before each question: other networks may share the routes. */
 static gboolean
-ask_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error)
+ask_demand(Fluid *self, const AllPairs *pairs, const Transfer *members, uint32_t n_members, Demand *demand,
+           GError **error)
 {
     if (self->load != NULL)
         routes_set_loads(self->base.routes, self->load);
+    if (pairs != NULL)
+        return demand_make_pairs(self->maker, pairs, FALSE, demand, error);
     return demand_make(self->maker, members, n_members, FALSE, demand, error);
 }
 
@@ -190,16 +193,24 @@ stall(Fluid *self, uint32_t number, uint32_t link)
     unsettle(self);
 }
 
-gboolean
-fluid_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error)
+/* Of all pairs, or of members where there are none; whoever claims a link of it is released. */
+static gboolean
+claim_demand(Fluid *self, const AllPairs *pairs, const Transfer *members, uint32_t n_members, Demand *demand,
+             GError **error)
 {
-    if (!ask_demand(self, members, n_members, demand, error))
+    if (!ask_demand(self, pairs, members, n_members, demand, error))
         return FALSE;
     gboolean released = FALSE;
     for (uint32_t i = 0; i < demand->n && link_claims_n(self->claims) > 0; i++)
         released |= link_claims_touch(self->claims, demand->uses[i].link);
     /* Who was released may have used the maker: the same again, touching nothing more. */
-    return !released || fluid_demand(self, members, n_members, demand, error);
+    return !released || claim_demand(self, pairs, members, n_members, demand, error);
+}
+
+gboolean
+fluid_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error)
+{
+    return claim_demand(self, NULL, members, n_members, demand, error);
 }
 
 FluidFlow *
@@ -224,7 +235,7 @@ start(Network *network, uint32_t number, GError **error)
     Transfer first = opened->first; /* a copy: who is released opens more */
     uint32_t n = opened->n_members;
     const Transfer *members = opened->others != NULL ? opened->others : &first;
-    if (!fluid_demand(self, members, n, &demand, error))
+    if (!claim_demand(self, opened->pairs, members, n, &demand, error))
         return FALSE;
     Activity *activity = activities_get(network->activities, number);
     if (activity->single)
@@ -393,28 +404,40 @@ bytes_moved(const FluidFlow *flow)
     return flow->largest - (uint64_t)whole_left;
 }
 
-/* Its members with the bytes that are still to go; freed by the caller. */
-static Transfer *
-members_left(const Activity *activity, const FluidFlow *flow)
+/* What is still to go of a member of so many bytes. */
+static uint64_t
+bytes_left(const FluidFlow *flow, uint64_t bytes)
 {
-    Transfer *members = g_memdup2(activity_members(activity), activity->n_members * sizeof *members);
-    uint64_t moved = bytes_moved(flow);
-    for (uint32_t i = 0; i < activity->n_members; i++) {
-        unsigned __int128 part = (unsigned __int128)members[i].bytes * moved / flow->largest;
-        members[i].bytes -= (uint64_t)part;
+    return bytes - (uint64_t)((unsigned __int128)bytes * bytes_moved(flow) / flow->largest);
+}
+
+/* The demand of what is left of a flow; FALSE: there is no way. */
+static gboolean
+make_rest(Fluid *self, uint32_t number, Demand *demand)
+{
+    const Activity *activity = activities_get(self->base.activities, number);
+    const FluidFlow *flow = &self->flows[number];
+    uint32_t n = activity->n_members;
+    if (activity->pairs != NULL) {
+        AllPairs pairs = *activity->pairs;
+        g_autofree uint64_t *bytes = g_new(uint64_t, pairs.n);
+        for (uint32_t i = 0; i < pairs.n; i++)
+            bytes[i] = bytes_left(flow, pairs.bytes[i]);
+        pairs.bytes = bytes;
+        return claim_demand(self, &pairs, NULL, 0, demand, NULL);
     }
-    return members;
+    g_autofree Transfer *members = g_memdup2(activity_members(activity), n * sizeof *members);
+    for (uint32_t i = 0; i < n; i++)
+        members[i].bytes = bytes_left(flow, members[i].bytes);
+    return claim_demand(self, NULL, members, n, demand, NULL);
 }
 
 /* Looks for a way for what is left of a flow that is out of the solver; without one it stands still. */
 static void
 route_rest(Fluid *self, uint32_t number, uint32_t dead)
 {
-    const Activity *opened = activities_get(self->base.activities, number);
-    uint32_t n_members = opened->n_members;
-    g_autofree Transfer *members = members_left(opened, &self->flows[number]);
     Demand demand;
-    if (!fluid_demand(self, members, n_members, &demand, NULL)) {
+    if (!make_rest(self, number, &demand)) {
         stall(self, number, dead);
         return;
     }
@@ -559,7 +582,7 @@ probe(Network *network, const Transfer *transfer, NetworkProbe *result, GError *
     Transfer sized = *transfer;
     sized.bytes = MAX(1, sized.bytes);
     Demand demand;
-    if (!ask_demand(self, &sized, 1, &demand, error))
+    if (!ask_demand(self, NULL, &sized, 1, &demand, error))
         return FALSE;
     const double *capacity = self->capacity;
     g_autofree double *known = NULL; /* what routes still believe to be there has what it had */
@@ -568,6 +591,12 @@ probe(Network *network, const Transfer *transfer, NetworkProbe *result, GError *
     *result = (NetworkProbe){.latency_ps = demand.latency_ps,
                              .rate_Bps = demand.n > 0 ? demand_rate_alone(&demand, capacity) : INFINITY};
     return TRUE;
+}
+
+static const double *
+capacities(const Network *network)
+{
+    return ((const Fluid *)network)->capacity;
 }
 
 static void
@@ -647,5 +676,6 @@ const NetworkModel network_fluid = {
     .start_begun = fluid_start_begun,
     .set_link = set_link,
     .probe = probe,
+    .capacities = capacities,
     .finish = finish,
 };

@@ -191,7 +191,7 @@ static gboolean
 make_uses(LossSpread *spread, const Activity *row, Demand *demand, gboolean *apart)
 {
     *apart = FALSE;
-    if (!demand_make(spread->maker, activity_members(row), row->n_members, TRUE, demand, NULL) || demand->n == 0)
+    if (!demand_make_activity(spread->maker, row, TRUE, demand, NULL) || demand->n == 0)
         return FALSE;
     if (!sum_by_trunk(spread, demand)) {
         *apart = TRUE;

@@ -23,6 +23,7 @@ struct Network {
     uint32_t n_jobs;
     NetworkTotals totals;
     gboolean finished;
+    uint64_t changes;           /* of links */
     struct NetworkLater *later; /* link changes to come */
     uint32_t n_later, kind_later;
 };
@@ -49,6 +50,8 @@ struct NetworkModel {
     void (*start_begun)(Network *network, uint32_t activity);
     void (*set_link)(Network *network, uint32_t link, double rate_Bps);
     gboolean (*probe)(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error);
+    /* What each link has for bytes now; NULL: no such thing. */
+    const double *(*capacities)(const Network *network);
     void (*finish)(Network *network); /* NULL: nothing to close */
 };
 

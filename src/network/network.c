@@ -1,3 +1,4 @@
+#include "network/all_pairs.h"
 #include "network/model.h"
 
 #include "base/error.h"
@@ -131,6 +132,11 @@ network_limits(const Network *network, const Transfer *transfer)
 static uint32_t
 open_activity(Network *network, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single, GError **error)
 {
+    for (uint32_t i = 0; bundle->pairs != NULL && i < bundle->pairs->n; i++) {
+        uint64_t bytes = bundle->pairs->bytes[i];
+        if (bytes >= UINT64_C(1) << 55)
+            return error_input(error, "a transfer of %" G_GUINT64_FORMAT " bytes; the most is 2^55 - 1", bytes);
+    }
     for (uint32_t i = 0; i < bundle->n_members; i++) {
         const Transfer *member = &bundle->members[i];
         assert(member->job == bundle->members[0].job && member->job < network->n_jobs);
@@ -151,7 +157,8 @@ started(Network *network, uint32_t activity, const Bundle *bundle, gboolean begu
         activities_withdraw(network->activities, activity);
         return FALSE;
     }
-    network->totals.transfers += bundle->n_members;
+    network->totals.transfers += bundle_size(bundle);
+    network->totals.bytes += bundle->pairs != NULL ? all_pairs_bytes(bundle->pairs) : 0;
     for (uint32_t i = 0; i < bundle->n_members; i++)
         network->totals.bytes += bundle->members[i].bytes;
     return TRUE;
@@ -208,7 +215,16 @@ void
 network_set_link(Network *network, uint32_t link, double rate_Bps)
 {
     assert(link < fabric_n_links(routes_fabric(network->routes)) && rate_Bps >= 0 && isfinite(rate_Bps));
+    network->changes++;
     network->model->set_link(network, link, rate_Bps);
+}
+
+uint64_t
+network_changes(Network *network)
+{
+    if (routes_policy(network->routes) == ROUTING_ADAPTIVE)
+        network->changes++;
+    return network->changes;
 }
 
 void

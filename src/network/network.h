@@ -30,12 +30,16 @@ typedef struct {
     uint32_t settings; /* what is set for its long ways: a row of NetworkConfig.settings, from 1; 0 = its limits */
 } Transfer;
 
+/* A message from each node to each of the others; all_pairs.h. */
+typedef struct AllPairs AllPairs;
+
 typedef struct {
     const Transfer *members; /* one job, iteration and coflow */
     uint32_t n_members;
     /* From the last byte sent to the last arrived, beyond nothing: the path latencies do not add to it. A
      * collective puts its latency term here. */
     SimTime latency_ps;
+    const AllPairs *pairs; /* instead of members; copied */
 } Bundle;
 
 /* Host costs of LogGOPS (Hoefler, Schneider, Lumsdaine 2010), analytic only; 0 by default.
@@ -87,6 +91,9 @@ gboolean network_send_bundle(Network *network, uint32_t client, const Bundle *bu
  * over it are routed anew (until then, and where no way is left, they stand still). When it comes back, transfers whose
  * way it still is go on at once, and a reroute delay later routes use it. */
 void network_set_link(Network *network, uint32_t link, double rate_Bps);
+/* How often that was done so far: what was asked of routes and capacities before stands for as long as this does, but
+ * under adaptive routing, where it never does (each call tells another number). */
+uint64_t network_changes(Network *network);
 /* The same at a time not before now. */
 void network_set_link_at(Network *network, uint32_t link, double rate_Bps, SimTime at);
 

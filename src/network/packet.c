@@ -176,12 +176,12 @@ static gboolean
 open_flows(PacketNet *net, uint32_t number, GArray *flows, GError **error)
 {
     const Activity *activity = activities_get(net->base.activities, number);
-    const Transfer *members = activity_members(activity);
     for (uint32_t i = 0; i < activity->n_members; i++) {
         uint32_t flow;
-        if (members[i].src == members[i].dst)
+        Transfer member = activity_member(activity, i);
+        if (member.src == member.dst)
             continue;
-        if (packet_flow_open(net, number, &members[i], &flow, error)) {
+        if (packet_flow_open(net, number, &member, &flow, error)) {
             g_array_append_val(flows, flow);
             continue;
         }

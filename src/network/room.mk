@@ -1,5 +1,6 @@
 # network: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/network/activity.c src/network/activity.h
+libtrainshed_a_SOURCES += src/network/all_pairs.c src/network/all_pairs.h
 libtrainshed_a_SOURCES += src/network/analytic.c
 libtrainshed_a_SOURCES += src/network/demand.c src/network/demand.h
 libtrainshed_a_SOURCES += src/network/end_heap.c src/network/end_heap.h
