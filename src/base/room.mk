@@ -4,6 +4,7 @@ libtrainshed_a_SOURCES += src/base/error.c src/base/error.h
 libtrainshed_a_SOURCES += src/base/field_lines.c src/base/field_lines.h
 libtrainshed_a_SOURCES += src/base/index.h
 libtrainshed_a_SOURCES += src/base/xml_head.c src/base/xml_head.h
+libtrainshed_a_SOURCES += src/base/xml_tree.c src/base/xml_tree.h
 libtrainshed_a_SOURCES += src/base/input.c src/base/input.h
 libtrainshed_a_SOURCES += src/base/json.c src/base/json.h
 libtrainshed_a_SOURCES += src/base/random.c src/base/random.h
