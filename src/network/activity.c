@@ -27,10 +27,10 @@ struct Activities {
 };
 
 static void
-tell(Activities *activities, const Activity *activity, NetworkMoment moment)
+tell(Activities *activities, uint32_t number, uint32_t cookie, NetworkMoment moment)
 {
-    Client client = activities->clients[activity->client];
-    client.done(client.owner, activity->cookie, moment);
+    Client client = activities->clients[number];
+    client.done(client.owner, cookie, moment);
 }
 
 Transfer
@@ -84,10 +84,11 @@ static void
 handle_delivered(void *owner, const Event *event)
 {
     Activities *activities = owner;
-    Activity activity = activities->rows[event->target]; /* a copy: the client may open more */
-    tell_observer(activities, &activity);
+    const Activity *row = &activities->rows[event->target];
+    uint32_t client = row->client, cookie = row->cookie; /* who is told may open more */
+    tell_observer(activities, row);
     release(activities, event->target);
-    tell(activities, &activity, NETWORK_DELIVERED);
+    tell(activities, client, cookie, NETWORK_DELIVERED);
 }
 
 Activities *
@@ -189,12 +190,12 @@ activities_sent(Activities *activities, uint32_t number)
 {
     Activity *row = &activities->rows[number];
     row->sent_ps = engine_now(activities->engine);
-    Activity activity = *row;
+    uint32_t client = row->client, cookie = row->cookie;
     if (activities->on_sent != NULL)
         activities->on_sent(activities->on_sent_owner, number);
     else
-        activities_delivered_in(activities, number, activity.latency_ps);
-    tell(activities, &activity, NETWORK_SENT);
+        activities_delivered_in(activities, number, row->latency_ps);
+    tell(activities, client, cookie, NETWORK_SENT);
 }
 
 void

@@ -1,6 +1,8 @@
-/* end_heap.h - when activities end: the earliest first, at one time the one made first
+/* end_heap.h - when activities end: the earliest first
  *
- * An indexed heap: an entry's time can be moved and an entry taken out. */
+ * Those that end at one time mostly share an entry of the heap, and lie in a list there: of a hundred thousand that
+ * started together and are held by one link, one entry moves. An activity's time can be moved, and it can be taken
+ * out. */
 #pragma once
 
 #include "base/sim_time.h"
@@ -11,9 +13,13 @@ EndHeap *end_heap_new(void);
 void end_heap_free(EndHeap *heap); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(EndHeap, end_heap_free)
 
-/* Enters number, or moves it to another time. order: unique among those in the heap. */
-void end_heap_set(EndHeap *heap, uint32_t number, SimTime end_ps, uint64_t order);
+/* Enters number, or moves it to another time. */
+void end_heap_set(EndHeap *heap, uint32_t number, SimTime end_ps);
 /* Takes number out; fine where it is not there. */
 void end_heap_remove(EndHeap *heap, uint32_t number);
-/* The first; FALSE when there is none. */
-gboolean end_heap_first(const EndHeap *heap, uint32_t *number, SimTime *end_ps);
+/* The earliest time; FALSE when there is none. */
+gboolean end_heap_first(const EndHeap *heap, SimTime *end_ps);
+/* Takes out many of those that end by then, the earliest; all of a time within one row of calls, each of which takes
+ * some, in no particular but repeatable order. Their numbers, the heap's until the next call; NULL when none is left.
+ */
+const uint32_t *end_heap_take(EndHeap *heap, SimTime by_ps, uint32_t *n);

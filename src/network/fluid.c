@@ -81,9 +81,11 @@ static double
 begin_ramp(Fluid *self, uint32_t number, const Demand *demand)
 {
     FluidFlow *flow = &self->flows[number];
-    double alone_Bps = demand_rate_alone(demand, self->capacity);
     flow->ramp_stamp = 0;
-    if (demand->ramp.round_trip_ps == 0 || demand->ramp.first_Bps >= alone_Bps)
+    if (demand->ramp.round_trip_ps == 0)
+        return demand->cap_Bps;
+    double alone_Bps = demand_rate_alone(demand, self->capacity);
+    if (demand->ramp.first_Bps >= alone_Bps)
         return demand->cap_Bps;
     flow->round_trip_ps = demand->ramp.round_trip_ps;
     flow->through_Bps = alone_Bps;
@@ -294,7 +296,7 @@ change_rate(Fluid *self, uint32_t number, double rate_Bps)
     bring_up(flow, now);
     flow->rate_Bps = rate_Bps;
     if (end_of(flow, &end))
-        end_heap_set(self->ends, number, end, activities_get(self->base.activities, number)->order);
+        end_heap_set(self->ends, number, end);
     else
         end_heap_remove(self->ends, number);
     if (self->usage != NULL)
@@ -331,9 +333,8 @@ fluid_may_claim(const Fluid *self, const uint32_t *links, uint32_t n, const uint
 static void
 wake_at_first_end(Fluid *self)
 {
-    uint32_t number;
     SimTime end;
-    if (!end_heap_first(self->ends, &number, &end) || end == self->wake_ps)
+    if (!end_heap_first(self->ends, &end) || end == self->wake_ps)
         return;
     self->wake_ps = end;
     engine_schedule(
@@ -375,6 +376,43 @@ settle(void *owner)
     wake_at_first_end(self);
 }
 
+static int
+by_order(gconstpointer a, gconstpointer b, gpointer data)
+{
+    Activities *activities = data;
+    uint64_t x = activities_get(activities, *(const uint32_t *)a)->order;
+    uint64_t y = activities_get(activities, *(const uint32_t *)b)->order;
+    return (x > y) - (x < y);
+}
+
+/* Brings activities into the order of their creation, in which they mostly are. */
+static void
+sort_numbers(Fluid *self, Numbers *numbers)
+{
+    enum { FAR = 16 };
+    Activities *activities = self->base.activities;
+    for (uint32_t i = 1; i < numbers->n; i++) {
+        if (i + FAR < numbers->n)
+            __builtin_prefetch(activities_get(activities, numbers->items[i + FAR]), 1);
+        if (by_order(&numbers->items[i - 1], &numbers->items[i], activities) > 0) {
+            g_qsort_with_data(numbers->items, (int)numbers->n, sizeof *numbers->items, by_order, activities);
+            return;
+        }
+    }
+}
+
+/* Asks for the memory of those that end a little later in the row, which lie anywhere. */
+static void
+fetch_ended(const Fluid *self, uint32_t i)
+{
+    enum { FAR = 16 };
+    const uint32_t *numbers = self->ended.items;
+    if (i + FAR >= self->ended.n)
+        return;
+    __builtin_prefetch(&self->flows[numbers[i + FAR]], 1);
+    maxmin_fetch(self->solver, self->flows[numbers[i + FAR / 2]].flow);
+}
+
 /* Takes out all that end now, then tells their clients: what these start may take the places left. */
 static void
 handle_wake(void *owner, const Event *event)
@@ -384,13 +422,17 @@ handle_wake(void *owner, const Event *event)
         return;
     self->wake_ps = -1;
     self->ended.n = 0;
-    SimTime now = fluid_now(self), end;
-    uint32_t number;
-    while (end_heap_first(self->ends, &number, &end) && end <= now) {
+    SimTime now = fluid_now(self);
+    const uint32_t *some;
+    for (uint32_t n; (some = end_heap_take(self->ends, now, &n)) != NULL;)
+        for (uint32_t i = 0; i < n; i++)
+            add_number(&self->ended, some[i]);
+    sort_numbers(self, &self->ended);
+    for (uint32_t i = 0; i < self->ended.n; i++) {
+        fetch_ended(self, i);
         if (self->usage != NULL)
-            usage_end(self->usage, self->flows[number].book, now);
-        leave_solver(self, number);
-        add_number(&self->ended, number);
+            usage_end(self->usage, self->flows[self->ended.items[i]].book, now);
+        leave_solver(self, self->ended.items[i]);
     }
     for (uint32_t i = 0; i < self->ended.n; i++)
         activities_sent(self->base.activities, self->ended.items[i]);
@@ -469,15 +511,6 @@ cut_book(Fluid *self, uint32_t number, uint64_t bytes)
     usage_cut(self->usage, flow->book, bytes, parts, fluid_now(self));
 }
 
-static int
-by_order(gconstpointer a, gconstpointer b, gpointer data)
-{
-    Activities *activities = data;
-    uint64_t x = activities_get(activities, *(const uint32_t *)a)->order;
-    uint64_t y = activities_get(activities, *(const uint32_t *)b)->order;
-    return (x > y) - (x < y);
-}
-
 /* The link is dead: what crosses it goes another way, or stands still. */
 static void
 reroute(Fluid *self, uint32_t link)
@@ -488,8 +521,7 @@ reroute(Fluid *self, uint32_t link)
         if (self->flows[number].flow == flow) /* not one that is leaving */
             add_number(&self->moved, number);
     }
-    g_qsort_with_data(self->moved.items, (int)self->moved.n, sizeof *self->moved.items, by_order,
-                      self->base.activities);
+    sort_numbers(self, &self->moved);
     SimTime now = fluid_now(self);
     for (uint32_t i = 0; i < self->moved.n; i++) {
         uint32_t number = self->moved.items[i];

@@ -385,6 +385,11 @@ maxmin_detach_leaving(MaxMin *solver)
 {
     for (uint32_t i = 0; i < solver->leaving.n; i++) {
         uint32_t flow = solver->leaving.items[i];
+        if (i + FAR < solver->leaving.n) {
+            fetch_flow(solver, solver->leaving.items[i + FAR]);
+            __builtin_prefetch(&solver->level[solver->leaving.items[i + FAR]], 1);
+            fetch_uses(solver, solver->leaving.items[i + FAR / 2]);
+        }
         if (i < solver->n_hashed)
             solver->buckets[solver->flows[flow].hash & (solver->n_buckets - 1)] = INDEX_NONE;
         detach(solver, flow);
@@ -411,6 +416,13 @@ maxmin_remove(MaxMin *solver, uint32_t flow)
     /* Nobody may ask for a solve for long. */
     if (solver->leaving.n > 4 * (uint64_t)solver->n_live + FEW_LEAVING)
         maxmin_detach_leaving(solver);
+}
+
+void
+maxmin_fetch(const MaxMin *solver, uint32_t flow)
+{
+    __builtin_prefetch(&solver->flags[flow], 1);
+    __builtin_prefetch(&solver->flows[flow], 1);
 }
 
 uint32_t

@@ -37,6 +37,8 @@ double maxmin_capacity(const MaxMin *solver, uint32_t link);
  * of a flow removed earlier. It has a rate from the next solve on, whose changes name it in any case. */
 uint32_t maxmin_add(MaxMin *solver, const MaxMinUse *uses, uint32_t n_uses, double weight, double cap);
 void maxmin_remove(MaxMin *solver, uint32_t flow);
+/* Asks for the memory that maxmin_remove of this flow, soon to come, will touch. */
+void maxmin_fetch(const MaxMin *solver, uint32_t flow);
 /* Flows added and not removed. */
 uint32_t maxmin_n_flows(const MaxMin *solver);
 

@@ -18,8 +18,7 @@ enum {
      * filling a few flows several times is cheap, many is not. */
     ROUNDS_OF_DOUBT = 6,
     FEW_ACTIVE = 48,
-    ARITY = 4, /* of the heap */
-    FAR = 16   /* flows ahead, for what is asked of the memory in advance */
+    ARITY = 4 /* of the heap */
 };
 
 /* Rates closer than this are the same: what was told before stays. */
@@ -147,7 +146,7 @@ activate_changed(MaxMin *solver)
         link->filled = INFINITY;
         if (*flags & LINK_LESS && isfinite(link->level))
             activate_from(solver, link, link->level);
-        if (*flags & LINK_MORE && may_fill(solver, link))
+        if (*flags & LINK_MORE && link->load > 0 && may_fill(solver, link))
             activate_from(solver, link, fill_level(solver, link, 0));
         *flags &= (uint8_t) ~(LINK_DIRTY | LINK_LESS | LINK_MORE);
     }

@@ -119,6 +119,9 @@ struct MaxMin {
     uint32_t n_heap, heap_room;
 };
 
+/* So many flows ahead is memory asked for. */
+enum { FAR = 16 };
+
 /* Ask for the memory that the flow will need soon: passes over many flows wait for little else. */
 static inline void
 fetch_flow(const MaxMin *solver, uint32_t f)
