@@ -98,6 +98,13 @@ job_iteration_ended(JobRun *job, const RankRun *rank)
                                 job->setup->name, simulation->jobs[job->setup->until].setup->name));
 }
 
+uint32_t
+job_settings(const JobRun *job, uint32_t group)
+{
+    const JobSetup *setup = job->setup;
+    return group == INDEX_NONE || setup->settings_of_group == NULL ? setup->settings : setup->settings_of_group[group];
+}
+
 void
 job_rank_ended(JobRun *job)
 {

@@ -223,7 +223,8 @@ transport(Mailbox *mailbox, uint32_t slot, const Op *op)
                              .dst_nic = INDEX_NONE,
                              .bytes = m->bytes,
                              .weight = 1,
-                             .rate_cap_Bps = INFINITY};
+                             .rate_cap_Bps = INFINITY,
+                             .settings = job_settings(mailbox->job, op->group)};
         if (!network_send(simulation->network, mailbox->client, &transfer, slot, &error)) {
             g_prefix_error(&error, "job %s: ", setup->name);
             engine_fail(simulation->engine, error);

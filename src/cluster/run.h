@@ -90,6 +90,8 @@ void mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_lef
 
 /* S scaled by the job's scale_bytes, rounded down. */
 uint64_t job_scaled(const JobRun *job, uint64_t bytes);
+/* Of transfers of this group; INDEX_NONE = of none. */
+uint32_t job_settings(const JobRun *job, uint32_t group);
 /* A rank of the job has no further iteration. */
 void job_rank_ended(JobRun *job);
 /* May a rank begin this iteration? Decided once for all ranks of the job. */

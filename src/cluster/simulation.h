@@ -19,6 +19,8 @@ typedef struct {
     double scale_bytes, compute_scale;
     double peak_FLOPps, memory_bandwidth_Bps; /* 0 = those of the GPU's node */
     CollectiveConfig collectives;
+    uint32_t settings;                 /* of its transfers that belong to no group (Transfer.settings) */
+    const uint32_t *settings_of_group; /* of those of each group; NULL = settings */
 } JobSetup;
 
 typedef struct {

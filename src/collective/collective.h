@@ -44,7 +44,7 @@ typedef struct {
     uint32_t root;         /* member, of broadcast and reduce */
     const uint64_t
         *matrix; /* all-to-allv: bytes from i to j at [i * n + j]; NULL = S / n each (the rest to the last) */
-    uint32_t job, iteration, coflow; /* go into its transfers */
+    uint32_t job, iteration, coflow, settings; /* go into its transfers */
 } CollectiveSpec;
 
 /* Runs collectives on a network; one a run. network and engine are borrowed. */

@@ -48,7 +48,7 @@ plan_equal(gconstpointer x, gconstpointer y)
     const CachedPlan *a = x, *b = y;
     if (a->hash != b->hash || a->algorithm != b->algorithm || a->kind != b->kind || a->weights != b->weights ||
         a->compact != b->compact || a->bytes != b->bytes || a->n != b->n || a->root != b->root ||
-        a->channels != b->channels)
+        a->channels != b->channels || a->settings != b->settings)
         return FALSE;
     size_t n = a->n;
     return same(a->nodes, b->nodes, n * sizeof *a->nodes) && same(a->matrix, b->matrix, n * n * sizeof *a->matrix) &&
@@ -112,6 +112,7 @@ plan_transfer(const CollectiveSpec *spec, const Layout *layout, gboolean channel
         .bytes = bytes,
         .weight = 1,
         .rate_cap_Bps = INFINITY,
+        .settings = spec->settings,
     };
 }
 
@@ -263,6 +264,7 @@ key_of(const CollectiveAlgorithm *algorithm, const CollectiveSpec *spec, const C
     key->root = spec->root;
     key->channels = config->channels;
     key->compact = config->grain == GRAIN_BUNDLE && spec->n > LISTED;
+    key->settings = spec->settings;
     key->nodes = g_memdup2(spec->nodes, spec->n * sizeof *spec->nodes);
     if (spec->kind == COLLECTIVE_ALL_TO_ALL && spec->matrix != NULL)
         key->matrix = g_memdup2(spec->matrix, (size_t)spec->n * spec->n * sizeof *spec->matrix);

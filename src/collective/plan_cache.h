@@ -18,7 +18,7 @@ typedef struct {
     CollectiveKind kind;
     ChannelWeights weights;
     uint64_t bytes;
-    uint32_t n, root, channels;
+    uint32_t n, root, channels, settings;
     uint32_t *nodes;
     uint64_t *matrix;
     guint hash;

@@ -206,7 +206,7 @@ NetworkHold *
 network_hold(Network *network, const Transfer *transfers, uint32_t n, NetworkRelease release, void *owner,
              uint32_t cookie)
 {
-    if (network->model->hold == NULL)
+    if (network->model->hold == NULL || network->config.reroute_delay_ps > 0) /* ways may be dead without being told */
         return NULL;
     return network->model->hold(network, transfers, n, release, owner, cookie);
 }

@@ -256,7 +256,8 @@ network_send_phase(NetworkPattern *pattern, uint32_t iteration, uint32_t coflow,
     assert(!pattern->freed);
     Network *network = pattern->network;
     Phase *phase = open_phase(pattern, iteration, coflow, cookie);
-    if (network->model->send_phase == NULL || !network->model->send_phase(network, phase))
+    if (network->model->send_phase == NULL || network->config.reroute_delay_ps > 0 ||
+        !network->model->send_phase(network, phase))
         return send_one_by_one(phase, error);
     network->totals.transfers += pattern->n;
     network->totals.bytes += pattern->bytes;

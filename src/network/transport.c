@@ -157,19 +157,14 @@ apply_setting(TransportSetup *setup, const TransportSetting *setting, GError **e
 {
     const TransportParam *own = find_param(setup->transport->params, setting->key);
     const TransportParam *shared = find_param(recovery_params, setting->key);
-    gboolean read;
     setup->recovery_given |= strcmp(setting->key, "recovery") == 0;
     if (strcmp(setting->key, "recovery") == 0)
-        read = parse_recovery(setting->text, &setup->recovery, error);
-    else if (own != NULL)
-        read = parse_param(own, setting->text, setup->params, error);
-    else if (shared != NULL)
-        read = parse_param(shared, setting->text, &setup->recovery, error);
-    else
-        return unknown_key(setup->transport, setting->key, error);
-    if (!read)
-        g_prefix_error(error, "%s: ", setting->key);
-    return read;
+        return parse_recovery(setting->text, &setup->recovery, error);
+    if (own != NULL)
+        return parse_param(own, setting->text, setup->params, error);
+    if (shared != NULL)
+        return parse_param(shared, setting->text, &setup->recovery, error);
+    return unknown_key(setup->transport, setting->key, error);
 }
 
 /* The table's own defaults parse. */
@@ -183,9 +178,16 @@ apply_defaults(const TransportParam *params, void *block)
     }
 }
 
-gboolean
-transport_setup(const char *name, const TransportSetting *settings, uint32_t n_settings, TransportSetup *setup,
-                GError **error)
+static gboolean
+is_known(const Transport *transport, const char *key)
+{
+    return strcmp(key, "recovery") == 0 || find_param(transport->params, key) != NULL ||
+           find_param(recovery_params, key) != NULL;
+}
+
+/* Defaults. FALSE with an INPUT error where there is no such transport. */
+static gboolean
+begin_setup(const char *name, TransportSetup *setup, GError **error)
 {
     const Transport *transport = transport_find(name);
     if (transport == NULL) {
@@ -195,13 +197,36 @@ transport_setup(const char *name, const TransportSetting *settings, uint32_t n_s
         return nearest != NULL ? error_input(error, "transport \"%s\" is not known; do you mean \"%s\"?", name, nearest)
                                : error_input(error, "transport \"%s\" is not known; known are %s", name, list);
     }
-    TransportSetup made = {.transport = transport,
-                           .params = g_malloc0(MAX(transport->params_size, 1)),
-                           .recovery = {.kind = transport->recovery}};
-    apply_defaults(recovery_params, &made.recovery);
-    apply_defaults(transport->params, made.params);
+    *setup = (TransportSetup){.transport = transport,
+                              .params = g_malloc0(MAX(transport->params_size, 1)),
+                              .recovery = {.kind = transport->recovery}};
+    apply_defaults(recovery_params, &setup->recovery);
+    apply_defaults(transport->params, setup->params);
+    return TRUE;
+}
+
+gboolean
+transport_setting_check(const char *name, const TransportSetting *setting, GError **error)
+{
+    TransportSetup made;
+    if (!begin_setup(name, &made, error))
+        return FALSE;
+    gboolean taken = apply_setting(&made, setting, error);
+    transport_setup_clear(&made);
+    return taken;
+}
+
+gboolean
+transport_setup(const char *name, const TransportSetting *settings, uint32_t n_settings, TransportSetup *setup,
+                GError **error)
+{
+    TransportSetup made;
+    if (!begin_setup(name, &made, error))
+        return FALSE;
     for (uint32_t i = 0; i < n_settings; i++)
         if (!apply_setting(&made, &settings[i], error)) {
+            if (is_known(made.transport, settings[i].key)) /* else the message names it */
+                g_prefix_error(error, "%s: ", settings[i].key);
             transport_setup_clear(&made);
             return FALSE;
         }

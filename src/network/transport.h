@@ -157,6 +157,8 @@ typedef struct {
 gboolean transport_setup(const char *name, const TransportSetting *settings, uint32_t n_settings, TransportSetup *setup,
                          GError **error);
 void transport_setup_clear(TransportSetup *setup);
+/* Would this one setting be taken? The error does not name the key, which its place does. */
+gboolean transport_setting_check(const char *name, const TransportSetting *setting, GError **error);
 
 /* Names in the table, NULL-terminated. */
 const char *const *transport_names(void);

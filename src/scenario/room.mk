@@ -9,6 +9,7 @@ libtrainshed_a_SOURCES += src/scenario/scenario_jobs.c
 libtrainshed_a_SOURCES += src/scenario/scenario_network.c
 libtrainshed_a_SOURCES += src/scenario/scenario_packet.c
 libtrainshed_a_SOURCES += src/scenario/scenario_parts.h
+libtrainshed_a_SOURCES += src/scenario/scenario_settings.c
 libtrainshed_a_SOURCES += src/scenario/setup.c src/scenario/setup.h
 libtrainshed_a_SOURCES += src/scenario/yaml_build.c src/scenario/yaml_build.h
 libtrainshed_a_SOURCES += src/scenario/yaml_tree.c src/scenario/yaml_tree.h

@@ -101,6 +101,9 @@ simulation_setup(Task *task, const JobSetup *jobs, const ClusterObserver *observ
     setup.network.collisions = scenario->collisions;
     setup.network.payload_fraction = scenario->payload_fraction;
     memcpy(setup.network.limits, scenario->limits, sizeof setup.network.limits);
+    setup.network.settings = (const PathLimit(*)[PATH_LEVELS])task->setup->settings;
+    setup.network.n_settings = task->setup->n_settings;
+    setup.network.reroute_delay_ps = scenario->reroute_delay_ps;
     setup.network.loggops = scenario->loggops;
     setup.network.packet = scenario->packet;
     return setup;

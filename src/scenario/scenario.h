@@ -57,6 +57,7 @@ typedef struct {
     double payload_fraction;
     PathLimit limits[PATH_LEVELS]; /* network.limits; a level not given has those of the one before */
     LogGops loggops;
+    SimTime reroute_delay_ps; /* of fluid; the packet model's is in packet */
     PacketConfig packet; /* network.packet and network.transport */
     GPtrArray *pinned;   /* of char **: node names along a path; network.pinned */
     CollectiveConfig collectives;

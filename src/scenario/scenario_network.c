@@ -65,39 +65,17 @@ read_loggops(const Reading *reading, const YamlNode *node, const Field *field, v
     return fields_read(reading, node, loggops_fields, (char *)base + field->offset, error);
 }
 
-static const Field limit_fields[] = {
-    {"window", field_size, offsetof(PathLimit, window_B), 1},
-    {"queue_pairs", field_count, offsetof(PathLimit, queue_pairs), 1, 65536},
-    {"recovery", field_choice, offsetof(PathLimit, recovery), .names = loss_recovery_names},
-    {"packet", field_size, offsetof(PathLimit, packet_B), 1},
-    {NULL},
-};
-
-static gboolean
-read_limit(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
-{
-    return fields_read(reading, node, limit_fields, (PathLimit *)base + field->offset, error);
-}
-
-/* Their offsets are levels. */
-static const Field level_fields[] = {
-    {"network", read_limit, PATH_NETWORK},
-    {"buildings", read_limit, PATH_BUILDINGS},
-    {"regions", read_limit, PATH_REGIONS},
-    {NULL},
-};
-
-/* A level that is not given has what the one before it has. */
 static gboolean
 read_limits(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
 {
-    Scenario *scenario = base;
-    if (!fields_read(reading, node, level_fields, scenario->limits, error))
-        return FALSE;
-    for (PathLevel level = PATH_BUILDINGS; level < PATH_LEVELS; level++)
-        if (yaml_get(node, level_fields[level].key) == NULL)
-            scenario->limits[level] = scenario->limits[level - 1];
-    return TRUE;
+    return scenario_read_limits(reading, node, ((Scenario *)base)->limits, error);
+}
+
+/* They are resolved when the groups of all jobs are known (setup.h). */
+static gboolean
+read_settings(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
+{
+    return scenario_read_settings(reading, node, error);
 }
 
 static gboolean
@@ -118,6 +96,8 @@ static const Field network_fields[] = {
     {"slice", read_slice, offsetof(Scenario, collectives.slice_B), 1},
     {"payload_fraction", field_number, offsetof(Scenario, payload_fraction), ABOVE_0, 1},
     {"limits", read_limits},
+    {"settings", read_settings},
+    {"reroute_delay", field_time, offsetof(Scenario, reroute_delay_ps)},
     {"loggops", read_loggops, offsetof(Scenario, loggops)},
     {"packet", read_packet},
     {"transport", read_transport},
@@ -128,7 +108,12 @@ static const Field network_fields[] = {
 gboolean
 scenario_read_network(const Reading *reading, const YamlNode *node, Scenario *scenario, GError **error)
 {
-    return fields_read(reading, node, network_fields, scenario, error);
+    if (!fields_read(reading, node, network_fields, scenario, error))
+        return FALSE;
+    const YamlNode *packet = yaml_get(node, "packet");
+    if (yaml_get(node, "reroute_delay") != NULL && (packet == NULL || yaml_get(packet, "reroute_delay") == NULL))
+        scenario->packet.reroute_delay_ps = scenario->reroute_delay_ps;
+    return TRUE;
 }
 
 /* The key is the kind; the algorithms offered are those that serve it. */

@@ -146,15 +146,12 @@ static gboolean
 read_setting(const Reading *reading, const YamlNode *node, const char *transport, TransportSetting *setting,
              GError **error)
 {
-    TransportSetup setup;
     GError *wrong = NULL;
     setting->text = field_scalar(reading, node, "a quantity, a number or a word", error);
     if (setting->text == NULL)
         return FALSE;
-    if (transport_setup(transport, setting, 1, &setup, &wrong)) {
-        transport_setup_clear(&setup);
+    if (transport_setting_check(transport, setting, &wrong))
         return TRUE;
-    }
     yaml_fail(reading->tree, node, error, "%s", wrong->message);
     g_error_free(wrong);
     return FALSE;

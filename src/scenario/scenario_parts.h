@@ -18,6 +18,10 @@ gboolean scenario_read_fabric(const Reading *reading, const YamlNode *node, Scen
 /* network: model, routing, slice, ..., into scenario. */
 gboolean scenario_read_network(const Reading *reading, const YamlNode *node, Scenario *scenario, GError **error);
 
+/* network.limits, into one of each level; network.settings, checked. */
+gboolean scenario_read_limits(const Reading *reading, const YamlNode *node, PathLimit *limits, GError **error);
+gboolean scenario_read_settings(const Reading *reading, const YamlNode *list, GError **error);
+
 /* network.packet and network.transport, onto config; their texts are borrowed from the tree. */
 gboolean scenario_read_packet(const Reading *reading, const YamlNode *node, PacketConfig *config, GError **error);
 gboolean scenario_read_transport(const Reading *reading, const YamlNode *node, PacketConfig *config, GError **error);

@@ -103,7 +103,9 @@ fill_jobs(Setup *setup)
                                     .compute_scale = spec->compute_scale,
                                     .peak_FLOPps = spec->peak_FLOPps,
                                     .memory_bandwidth_Bps = spec->memory_bandwidth_Bps,
-                                    .collectives = spec->collectives};
+                                    .collectives = spec->collectives,
+                                    .settings = setup->settings_of_job[j],
+                                    .settings_of_group = setup->settings_of_group[j]};
     }
 }
 
@@ -195,7 +197,7 @@ setup_new(const Scenario *scenario, GError **error)
     setup->pinned = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     setup->fabric = scenario_fabric(scenario, error);
     if (setup->fabric == NULL || !read_workloads(setup, error) || !place(setup, error) ||
-        !resolve_faults(setup, error) || !resolve_pinned(setup, error))
+        !resolve_faults(setup, error) || !resolve_pinned(setup, error) || !setup_settings(setup, error))
         return NULL;
     fill_jobs(setup);
     return check_jobs(setup, error) ? g_steal_pointer(&setup) : NULL;
@@ -209,7 +211,12 @@ setup_free(Setup *setup)
     for (uint32_t j = 0; j < setup->scenario->n_jobs; j++) {
         workload_free(setup->workloads[j]);
         g_free(setup->nodes[j]);
+        if (setup->settings_of_group != NULL)
+            g_free(setup->settings_of_group[j]);
     }
+    g_free(setup->settings);
+    g_free(setup->settings_of_job);
+    g_free(setup->settings_of_group);
     g_free(setup->workloads);
     g_free(setup->nodes);
     g_free(setup->jobs);
