@@ -281,9 +281,9 @@ static const struct {
     {"slice: 512 KiB", "transport: {windo: 1 MB}",
      ":10:59: network.transport.windo: transport window has no \"windo\"; do you mean \"window\"?"},
     {"slice: 512 KiB", "transport: {window: 1}",
-     ":10:60: network.transport.window: window: size \"1\" has no unit; write for example \"1 MiB\""},
+     ":10:60: network.transport.window: size \"1\" has no unit; write for example \"1 MiB\""},
     {"slice: 512 KiB", "transport: {recovery: none}",
-     ":10:62: network.transport.recovery: recovery: found \"none\", expected go_back_n, selective_repeat or "
+     ":10:62: network.transport.recovery: found \"none\", expected go_back_n, selective_repeat or "
      "reorder_tolerant"},
     {"all_reduce: ring", "all_reduce: rng",
      ":11:98: collectives.all_reduce: found \"rng\", expected one of auto, binomial, direct, "
@@ -496,6 +496,9 @@ START_TEST(every_key_stands_in_the_manual)
                                        "fabric.generate.regions[0].",
                                        "fabric.generate.cuts[0].",
                                        "network.",
+                                       "network.limits.",
+                                       "network.limits.regions.",
+                                       "network.settings[0].",
                                        "network.loggops.",
                                        "network.packet.",
                                        "network.packet.ecn.",

@@ -121,8 +121,10 @@ init(Network *network)
     net->trim = config->trim || net->transport->wants_trim;
     net->control_first = config->control_first || net->trim;
     net->counting = network->config.books || net->transport->wants_hops;
-    net->direct = !config->pfc && config->shared_buffer_B == 0 && !net->control_first && config->n_classes == 0 &&
-                  !net->transport->wants_hops;
+    gboolean classes;
+    net->limited = packet_limits_set(&network->config, &classes);
+    net->direct = !classes && !config->pfc && config->shared_buffer_B == 0 && !net->control_first &&
+                  config->n_classes == 0 && !net->transport->wants_hops;
     net->spare = net->spare_flow = INDEX_NONE;
     net->flow_blocks = g_ptr_array_new_with_free_func(g_free);
     packet_ports_init(net);
@@ -171,20 +173,33 @@ add_job(Network *network, uint32_t job, const char *name)
             net->class_of_job[job] = (uint8_t)config->classes[i].class;
 }
 
-/* Opens a flow for each member that moves; their numbers into flows. FALSE: none is open. */
+/* A flow for each queue pair of a transfer. */
+static gboolean
+open_pairs(PacketNet *net, uint32_t activity, const Transfer *transfer, GArray *flows, GError **error)
+{
+    PathLimit limit = packet_limit_of(net, transfer);
+    uint32_t n = packet_limit_pairs(net, &limit, transfer->bytes), flow;
+    Transfer part = *transfer;
+    part.rate_cap_Bps /= n;
+    part.weight /= n;
+    for (uint32_t k = 0; k < n; k++) {
+        part.bytes = transfer->bytes / n + (k < transfer->bytes % n);
+        if (!packet_flow_open(net, activity, &part, &limit, &flow, error))
+            return FALSE;
+        g_array_append_val(flows, flow);
+    }
+    return TRUE;
+}
+
+/* Opens flows for each member that moves; their numbers into flows. FALSE: none is open. */
 static gboolean
 open_flows(PacketNet *net, uint32_t number, GArray *flows, GError **error)
 {
     const Activity *activity = activities_get(net->base.activities, number);
     for (uint32_t i = 0; i < activity->n_members; i++) {
-        uint32_t flow;
         Transfer member = activity_member(activity, i);
-        if (member.src == member.dst)
+        if (member.src == member.dst || open_pairs(net, number, &member, flows, error))
             continue;
-        if (packet_flow_open(net, number, &member, &flow, error)) {
-            g_array_append_val(flows, flow);
-            continue;
-        }
         for (guint f = 0; f < flows->len; f++)
             packet_flow_close(net, packet_flow(net, g_array_index(flows, uint32_t, f)));
         return FALSE;
@@ -231,9 +246,10 @@ set_link(Network *network, uint32_t link, double rate_Bps)
         net->sinks[link]->rate_Bps = rate_Bps;
     if ((rate_Bps > 0) == (before > 0))
         return;
-    routes_set_alive(network->routes, link, rate_Bps > 0);
     if (rate_Bps == 0)
         packet_port_flush(net, link);
+    else
+        packet_port_wake(net, link); /* flows that wait for it */
     engine_schedule_in(network->engine, network->config.packet.reroute_delay_ps,
                        (Event){.kind = net->kind_reroute, .target = link, .sender = NETWORK_SENDER});
 }
@@ -246,6 +262,9 @@ handle_reroute(void *owner, const Event *event)
     PacketNet *net = owner;
     uint32_t link = event->target;
     gboolean dead = net->ports[link].rate_Bps == 0;
+    routes_set_alive(net->base.routes, link, !dead);
+    if (dead)
+        packet_flow_leave_rings(net, link);
     for (uint32_t f = 0; f < net->n_flows; f++) {
         Flow *flow = packet_flow(net, f);
         if (!flow->live || flow->done)
@@ -265,13 +284,17 @@ probe(Network *network, const Transfer *transfer, NetworkProbe *result, GError *
     if (transfer->src == transfer->dst)
         return TRUE;
     RouteRequest request = network_request(network, transfer);
+    PathLimit limit = packet_limit_of(net, transfer);
     PathMade made;
-    if (!packet_path_make(net, &request, &made, error))
+    if (!packet_path_make(net, &request, limit.spread, &made, error))
         return FALSE;
     packet_path_free(net, made.path);
-    double payload = (double)network->config.packet.mtu_B / net->full_B;
-    *result =
-        (NetworkProbe){.latency_ps = made.latency_ps, .rate_Bps = MIN(made.line_Bps * payload, transfer->rate_cap_Bps)};
+    double payload = (double)network->config.packet.mtu_B / net->full_B,
+           rate = MIN(made.line_Bps * payload, transfer->rate_cap_Bps);
+    Route route;
+    if (net->limited && routes_find(network->routes, &request, &route, NULL))
+        rate = MIN(rate, path_limit_rate(network_limits(network, transfer), net->fabric, &route, payload));
+    *result = (NetworkProbe){.latency_ps = made.latency_ps, .rate_Bps = rate};
     return TRUE;
 }
 

@@ -13,6 +13,8 @@
 
 enum { MOST_BACKOFF = 6 }; /* doublings of the timeout */
 
+#define LEAST_WEIGHT (1.0 / 1024)
+
 static Flow *
 take_slot(PacketNet *net, uint32_t *number)
 {
@@ -52,9 +54,9 @@ find_ways(PacketNet *net, Flow *flow, GError **error)
                          .dst_nic = there.src_nic,
                          .key = hash_combine(there.key, hash_text("ack"))};
     PathMade forward, backward;
-    if (!packet_path_make(net, &there, &forward, error))
+    if (!packet_path_make(net, &there, flow->spread, &forward, error))
         return FALSE;
-    if (!packet_path_make(net, &back, &backward, error)) {
+    if (!packet_path_make(net, &back, flow->spread, &backward, error)) {
         packet_path_free(net, forward.path);
         return FALSE;
     }
@@ -68,7 +70,8 @@ find_ways(PacketNet *net, Flow *flow, GError **error)
 }
 
 gboolean
-packet_flow_open(PacketNet *net, uint32_t activity, const Transfer *transfer, uint32_t *number, GError **error)
+packet_flow_open(PacketNet *net, uint32_t activity, const Transfer *transfer, const PathLimit *limit, uint32_t *number,
+                 GError **error)
 {
     const PacketConfig *config = &net->base.config.packet;
     uint64_t n = MAX(1, (transfer->bytes + config->mtu_B - 1) / config->mtu_B);
@@ -80,6 +83,8 @@ packet_flow_open(PacketNet *net, uint32_t activity, const Transfer *transfer, ui
     flow->transfer = *transfer;
     flow->activity = activity;
     flow->class = net->class_of_job[transfer->job];
+    RecoveryConfig recovery = net->setup.recovery;
+    packet_limit_apply(net, limit, flow, &recovery);
     flow->open = (TransportFlow){.net = net,
                                  .number = *number,
                                  .src = transfer->src,
@@ -99,8 +104,8 @@ packet_flow_open(PacketNet *net, uint32_t activity, const Transfer *transfer, ui
         return FALSE;
     }
     uint32_t last_B = (uint32_t)(transfer->bytes - (n - 1) * config->mtu_B) + config->header_B;
-    recovery_sender_init(&flow->sender, &net->setup.recovery, (uint32_t)n, net->full_B, last_B);
-    recovery_receiver_init(&flow->receiver, &net->setup.recovery, (uint32_t)n);
+    recovery_sender_init(&flow->sender, &recovery, (uint32_t)n, net->full_B, last_B);
+    recovery_receiver_init(&flow->receiver, &recovery, (uint32_t)n);
     flow->open.state = g_malloc0(MAX(1, net->transport->state_size));
     return TRUE;
 }
@@ -191,11 +196,14 @@ may_go(const PacketNet *net, Flow *flow, uint32_t *seq)
     uint32_t size = recovery_size(&flow->sender, *seq);
     if (open->credit_B < size)
         return GO_NOT;
-    if (flow->sender.flight_B > 0 && flow->sender.flight_B + size > open->window_B)
+    if (flow->sender.flight_B > 0 && flow->sender.flight_B + size > MIN(open->window_B, flow->most_B))
+        return GO_NOT;
+    if (flow->message > 0 && *seq / flow->message >= flow->sender.cumulative / flow->message + flow->messages)
         return GO_NOT;
     return flow->next_send > packet_now(net) ? GO_LATER : GO;
 }
 
+/* At its end; or, in the middle of a flow's turn, at its beginning. */
 static void
 enter_ring(PacketNet *net, Flow *flow, uint32_t seq)
 {
@@ -205,6 +213,11 @@ enter_ring(PacketNet *net, Flow *flow, uint32_t seq)
     Waiting *waiting = &net->waiting[link];
     flow->in_ring = TRUE;
     flow->ring_next = INDEX_NONE;
+    if (flow->turn >= 1 && waiting->ringed >> class & 1) {
+        flow->ring_next = waiting->ring_first[class];
+        waiting->ring_first[class] = number;
+        return;
+    }
     if (waiting->ringed >> class & 1)
         packet_flow(net, waiting->ring_last[class])->ring_next = number;
     else
@@ -224,10 +237,11 @@ line_up(PacketNet *net, Flow *flow)
         return TRUE;
     case GO_LATER:
         packet_flow_set_timer(net, flow, TIMER_PACE, flow->next_send - packet_now(net));
-        return FALSE;
+        break;
     case GO_NOT:
         break;
     }
+    flow->turn = 0; /* what it does not use is lost */
     return FALSE;
 }
 
@@ -262,6 +276,21 @@ pace(PacketNet *net, Flow *flow, uint32_t size)
     flow->next_send = MAX(now, flow->next_send) + time;
 }
 
+/* Its turn has come, or goes on: may it send a packet? In each turn a flow sends as many as it has weight, on average.
+ */
+static gboolean
+has_turn(PacketNet *net, Flow *flow, gboolean others)
+{
+    if (flow->turn < 1)
+        flow->turn += CLAMP(flow->transfer.weight, LEAST_WEIGHT, 1 / LEAST_WEIGHT);
+    if (flow->turn >= 1 || !others)
+        return TRUE;
+    double saved = flow->turn;
+    line_up(net, flow);
+    flow->turn = saved;
+    return FALSE;
+}
+
 uint32_t
 packet_flow_pull(PacketNet *net, uint32_t link, uint32_t class, Flow **ended)
 {
@@ -271,6 +300,9 @@ packet_flow_pull(PacketNet *net, uint32_t link, uint32_t class, Flow **ended)
         line_up(net, flow);
         return INDEX_NONE;
     }
+    if (!has_turn(net, flow, net->waiting[link].ringed >> class & 1))
+        return INDEX_NONE;
+    flow->turn = MAX(0, flow->turn - 1);
     uint32_t size = recovery_size(&flow->sender, seq), number = packet_new(net, flow, PACKET_DATA, size);
     Packet *packet = &net->packets[number];
     gboolean again = recovery_take(&flow->sender, seq, net->transport->wants_rtt, packet_now(net));

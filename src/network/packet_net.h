@@ -92,7 +92,12 @@ typedef struct {
     uint32_t last_link;                     /* of the way forward */
     uint32_t in_network;                    /* packets of this flow that are somewhere */
     uint32_t ring_next, ring_link, ring_at; /* in a ring: of that port; the word after it */
-    uint8_t class;
+    uint8_t class, spread;                  /* spread: PathSpread */
+    /* Beside what the transport says: wire bytes in flight at most; where message is not 0, of messages of so many
+     * packets only so many that are not acknowledged whole. */
+    uint64_t most_B;
+    uint32_t message, messages;
+    double turn; /* packets left of its turn in the ring, by weight */
     gboolean live, in_ring, lost_way, done, arrived;
     uint32_t backoff; /* timeouts without progress */
     SimTime next_send;
@@ -117,7 +122,8 @@ struct PacketNet {
     TransportSetup setup;
     const Transport *transport;
     gboolean direct;
-    uint32_t full_B; /* of a data packet on the wire */
+    gboolean limited; /* is anything set for long ways? */
+    uint32_t full_B;  /* of a data packet on the wire */
     gboolean cut_through, counting, control_first, trim;
     SimTime timeout_ps; /* 0 = lossy, by the round trip */
     Port *ports;        /* by link */
@@ -176,10 +182,13 @@ typedef struct {
     uint32_t path;
     uint32_t first_link, last_link;
     SimTime latency_ps; /* of links alone, of the longest way */
-    double line_Bps;    /* the slowest link */
+    double line_Bps;    /* the slowest link, or of several side by side what they carry together */
 } PathMade;
 
-gboolean packet_path_make(PacketNet *net, const RouteRequest *request, PathMade *made, GError **error);
+gboolean packet_path_make(PacketNet *net, const RouteRequest *request, PathSpread spread, PathMade *made,
+                          GError **error);
+/* The rate of a link as routes believe it to be: of a dead one of which they do not know yet, what it had. */
+double packet_path_link_rate(const PacketNet *net, uint32_t link);
 void packet_path_free(PacketNet *net, uint32_t path);
 /* A row of words for other use, freed likewise. */
 uint32_t packet_path_row(PacketNet *net, uint32_t n_words);
@@ -230,9 +239,18 @@ void packet_pfc_forget(PacketNet *net, uint32_t link);
 void packet_pfc_handle_pause(void *owner, const Event *event);
 void packet_pfc_handle_check(void *owner, const Event *event);
 
+/* packet_limit.c: what is set for a transfer on its way; the default where nothing is. */
+PathLimit packet_limit_of(const PacketNet *net, const Transfer *transfer);
+/* Is anything set that this model knows of? *classes: a class, too. */
+gboolean packet_limits_set(const NetworkConfig *config, gboolean *classes);
+/* Into how many flows of their own a transfer is cut. */
+uint32_t packet_limit_pairs(const PacketNet *net, const PathLimit *limit, uint64_t bytes);
+/* Sets the class, the way, the recovery and what may be in flight of a flow just opened. */
+void packet_limit_apply(const PacketNet *net, const PathLimit *limit, Flow *flow, RecoveryConfig *recovery);
+
 /* packet_flow.c */
-gboolean packet_flow_open(PacketNet *net, uint32_t activity, const Transfer *transfer, uint32_t *number,
-                          GError **error);
+gboolean packet_flow_open(PacketNet *net, uint32_t activity, const Transfer *transfer, const PathLimit *limit,
+                          uint32_t *number, GError **error);
 void packet_flow_begin(PacketNet *net, uint32_t number);
 void packet_flow_close(PacketNet *net, Flow *flow);
 void packet_flow_kick(PacketNet *net, Flow *flow);

@@ -237,14 +237,34 @@ place(PacketNet *net, const GArray *words, gboolean split)
     return row;
 }
 
-gboolean
-packet_path_make(PacketNet *net, const RouteRequest *request, PathMade *made, GError **error)
+double
+packet_path_link_rate(const PacketNet *net, uint32_t link)
+{
+    double rate_Bps = net->ports[link].rate_Bps;
+    return rate_Bps > 0 ? rate_Bps : fabric_link(net->fabric, link)->capacity_Bps;
+}
+
+/* By the policy, or as it is set for the transfer. */
+static gboolean
+find_route(PacketNet *net, const RouteRequest *request, PathSpread spread, Route *route, gboolean *adaptive,
+           GError **error)
 {
     Routes *routes = net->base.routes;
     RoutingPolicy policy = routes_policy(routes);
-    gboolean all = policy == ROUTING_SPRAY || policy == ROUTING_ADAPTIVE;
+    *adaptive = policy == ROUTING_ADAPTIVE && spread == PATH_AS_ROUTED;
+    if (spread == PATH_SPRAY || *adaptive || (policy == ROUTING_SPRAY && spread == PATH_AS_ROUTED))
+        return routes_find_sprayed(routes, request, route, error);
+    if (policy == ROUTING_SPRAY)
+        return routes_find_single(routes, request, route, error);
+    return routes_find(routes, request, route, error);
+}
+
+gboolean
+packet_path_make(PacketNet *net, const RouteRequest *request, PathSpread spread, PathMade *made, GError **error)
+{
+    gboolean adaptive = FALSE;
     Route route;
-    if (!(all ? routes_find_sprayed(routes, request, &route, error) : routes_find(routes, request, &route, error)))
+    if (!find_route(net, request, spread, &route, &adaptive, error))
         return FALSE;
     g_autoptr(GArray) words = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     Layout layout = {.fabric = net->fabric,
@@ -252,14 +272,15 @@ packet_path_make(PacketNet *net, const RouteRequest *request, PathMade *made, GE
                      .words = words,
                      .key = request->key,
                      .stride = 1,
-                     .policy = policy == ROUTING_ADAPTIVE ? PATH_ADAPTIVE : 0};
+                     .policy = adaptive ? PATH_ADAPTIVE : 0};
     gboolean split = is_split(&route);
     *made = (PathMade){.latency_ps = route.latency_ps,
                        .line_Bps = INFINITY,
                        .first_link = route.hops[0].link,
                        .last_link = route.hops[route.n_hops - 1].link};
     for (uint32_t i = 0; i < route.n_hops; i++) {
-        made->line_Bps = MIN(made->line_Bps, net->ports[route.hops[i].link].rate_Bps);
+        const RouteHop *hop = &route.hops[i]; /* one of several takes its share */
+        made->line_Bps = MIN(made->line_Bps, packet_path_link_rate(net, hop->link) / hop->share);
         if (!split)
             put(&layout, route.hops[i].link);
     }

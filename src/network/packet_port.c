@@ -61,7 +61,7 @@ static SimTime
 exact_time(const Port *port, uint32_t size)
 {
     SimTime time;
-    return sim_time_from_bytes(size, port->rate_Bps, &time) ? time : SIM_TIME_MAX / 4;
+    return port->rate_Bps > 0 && sim_time_from_bytes(size, port->rate_Bps, &time) ? time : SIM_TIME_MAX / 4;
 }
 
 static inline SimTime
@@ -92,6 +92,9 @@ packet_port_hop_time(const PacketNet *net, uint32_t link, uint32_t at, uint32_t 
     const Port *port = &net->ports[link];
     if (net->cut_through && may_cut(net, port, at))
         size = MIN(size, net->base.config.packet.header_B);
+    SimTime time;
+    if (port->rate_Bps == 0) /* asked while routes still believe in it */
+        return sim_time_from_bytes(size, packet_path_link_rate(net, link), &time) ? time : SIM_TIME_MAX / 4;
     return wire_time(net, port, size);
 }
 
@@ -458,7 +461,6 @@ packet_port_flush(PacketNet *net, uint32_t link)
         while (waiting->filled >> class & 1)
             packet_port_drop(net, link, take_first(net, link, class));
     port->busy = packet_now(net);
-    packet_flow_leave_rings(net, link);
     packet_pfc_forget(net, link);
 }
 

@@ -24,6 +24,7 @@ libtrainshed_a_SOURCES += src/network/packet.c src/network/packet_net.h
 libtrainshed_a_SOURCES += src/network/packet_books.c
 libtrainshed_a_SOURCES += src/network/packet_config.h
 libtrainshed_a_SOURCES += src/network/packet_flow.c
+libtrainshed_a_SOURCES += src/network/packet_limit.c
 libtrainshed_a_SOURCES += src/network/packet_path.c
 libtrainshed_a_SOURCES += src/network/packet_pfc.c
 libtrainshed_a_SOURCES += src/network/packet_port.c
@@ -122,3 +123,7 @@ packet-at-length: tests/test-packet-queueing$(EXEEXT) tests/test-transport$(EXEE
 check_PROGRAMS += tests/test-loss-spread
 tests_test_loss_spread_SOURCES = tests/test-loss-spread.c tests/network_fixture.c tests/network_fixture.h
 tests_test_loss_spread_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-reroute
+tests_test_reroute_SOURCES = tests/test-reroute.c tests/packet_fixture.c tests/packet_fixture.h \
+	tests/network_fixture.c tests/network_fixture.h
+tests_test_reroute_LDADD = $(TEST_LIBS)
