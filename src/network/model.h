@@ -23,7 +23,7 @@ struct Network {
     uint32_t n_jobs;
     NetworkTotals totals;
     gboolean finished;
-    uint64_t changes;           /* of links */
+    uint64_t changes;           /* of links, and of what routes know of them */
     struct NetworkLater *later; /* link changes to come */
     uint32_t n_later, kind_later;
 };

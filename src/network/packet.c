@@ -263,6 +263,7 @@ handle_reroute(void *owner, const Event *event)
     uint32_t link = event->target;
     gboolean dead = net->ports[link].rate_Bps == 0;
     routes_set_alive(net->base.routes, link, !dead);
+    net->base.changes++;
     if (dead)
         packet_flow_leave_rings(net, link);
     for (uint32_t f = 0; f < net->n_flows; f++) {
