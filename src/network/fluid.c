@@ -72,7 +72,7 @@ double_later(Fluid *self, uint32_t number)
     FluidFlow *flow = &self->flows[number];
     flow->ramp_stamp = ++self->ramps;
     engine_schedule_in(
-        self->base.engine, flow->round_trip_ps,
+        self->base.engine, self->ramping[number].round_trip_ps,
         (Event){.kind = self->kind_ramp, .target = number, .sender = NETWORK_SENDER, .stamp = flow->ramp_stamp});
 }
 
@@ -87,9 +87,11 @@ begin_ramp(Fluid *self, uint32_t number, const Demand *demand)
     double alone_Bps = demand_rate_alone(demand, self->capacity);
     if (demand->ramp.first_Bps >= alone_Bps)
         return demand->cap_Bps;
-    flow->round_trip_ps = demand->ramp.round_trip_ps;
-    flow->through_Bps = alone_Bps;
-    flow->cap_Bps = demand->cap_Bps;
+    if (number >= self->ramping_room) {
+        self->ramping_room = MAX(number + 1, 2 * self->ramping_room);
+        self->ramping = g_renew(Ramp, self->ramping, self->ramping_room);
+    }
+    self->ramping[number] = (Ramp){demand->ramp.round_trip_ps, alone_Bps, demand->cap_Bps};
     double_later(self, number);
     return demand->ramp.first_Bps;
 }
@@ -148,8 +150,8 @@ handle_ramp(void *owner, const Event *event)
     }
     double cap_Bps = 2 * maxmin_cap(self->solver, flow->flow), weight = maxmin_weight(self->solver, flow->flow);
     flow->ramp_stamp = 0;
-    if (cap_Bps >= flow->through_Bps)
-        cap_Bps = flow->cap_Bps;
+    if (cap_Bps >= self->ramping[number].through_Bps)
+        cap_Bps = self->ramping[number].cap_Bps;
     else
         double_later(self, number);
     g_autofree MaxMinUse *uses = uses_of(self, flow->flow, &n);
@@ -678,6 +680,7 @@ destroy(Network *network)
     g_free(self->capacity);
     g_free(self->load);
     g_free(self->flows);
+    g_free(self->ramping);
     g_free(self->activity_of);
     g_free(self->ended.items);
     g_free(self->moved.items);

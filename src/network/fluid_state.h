@@ -16,17 +16,20 @@ typedef __int128 Count;
 typedef struct {
     uint32_t flow; /* in the solver; INDEX_NONE = not there: latency only, sent, or standing still */
     uint32_t book;
-    uint32_t dead_link; /* why it stands still */
-    double rate_Bps;    /* of its largest member */
+    uint32_t dead_link;  /* why it stands still */
+    uint32_t ramp_stamp; /* while it ramps up: the event that counts; 0 = it does not */
+    double rate_Bps;     /* of its largest member */
     SimTime since;
     Count left;       /* of its largest member, as of since */
     uint64_t largest; /* bytes of that member in all */
     uint64_t before;  /* of them those moved on earlier routes */
-    /* While it ramps up: the event that counts (0 = it does not), the cap at which it is through, and its cap then. */
-    uint32_t ramp_stamp;
-    SimTime round_trip_ps;
-    double through_Bps, cap_Bps;
 } FluidFlow;
+
+/* Of a flow that ramps up. */
+typedef struct {
+    SimTime round_trip_ps;
+    double through_Bps, cap_Bps; /* the cap at which it is through, and its cap then */
+} Ramp;
 
 typedef struct {
     uint32_t *items;
@@ -43,6 +46,8 @@ typedef struct {
     double *load;     /* by link, for adaptive routing: flows routed over it / capacity; else NULL */
     FluidFlow *flows; /* by activity */
     uint32_t flows_room;
+    Ramp *ramping; /* by activity, as far as any has ramped up */
+    uint32_t ramping_room;
     uint32_t *activity_of; /* by flow of the solver */
     uint32_t activity_of_room;
     EndHeap *ends;

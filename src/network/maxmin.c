@@ -163,9 +163,37 @@ take_uses(MaxMin *solver, uint32_t n)
     return first;
 }
 
+void
+maxmin_sweep(const MaxMin *solver, LinkState *link)
+{
+    if (link->n_gone == 0)
+        return;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < link->n; i++)
+        if (solver->level[link->places[i].flow] != LEVEL_GONE)
+            link->places[kept++] = link->places[i];
+    link->n = kept;
+    link->n_gone = 0;
+}
+
+/* The numbers of all that have gone become free. */
+static void
+sweep_all(MaxMin *solver)
+{
+    for (uint32_t l = 0; l < solver->n_links; l++)
+        maxmin_sweep(solver, &solver->links[l]);
+    for (uint32_t i = 0; i < solver->gone.n; i++) {
+        solver->flows[solver->gone.items[i]].next = solver->free_flow;
+        solver->free_flow = solver->gone.items[i];
+    }
+    solver->gone.n = 0;
+}
+
 static uint32_t
 take_flow(MaxMin *solver)
 {
+    if (solver->free_flow == INDEX_NONE && solver->gone.n > solver->n_live / 2 + FEW_GONE)
+        sweep_all(solver);
     uint32_t flow = solver->free_flow;
     if (flow != INDEX_NONE) {
         solver->free_flow = solver->flows[flow].next;
@@ -280,6 +308,8 @@ static void
 enter_link(MaxMin *solver, uint32_t flow, uint32_t use)
 {
     LinkState *link = &solver->links[solver->use_link[use]];
+    if (link->n == link->room && link->n_gone > link->n / 2)
+        maxmin_sweep(solver, link);
     if (link->n == link->room) {
         link->room = MAX(4, link->room * 2);
         link->places = g_renew(Place, link->places, link->room);
@@ -331,19 +361,6 @@ maxmin_add(MaxMin *solver, const MaxMinUse *uses, uint32_t n_uses, double weight
     return flow;
 }
 
-void
-maxmin_sweep(const MaxMin *solver, LinkState *link)
-{
-    if (link->n_gone == 0)
-        return;
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < link->n; i++)
-        if (solver->level[link->places[i].flow] != LEVEL_GONE)
-            link->places[kept++] = link->places[i];
-    link->n = kept;
-    link->n_gone = 0;
-}
-
 /* Off its links; its number is free after the next sweep. */
 static void
 detach(MaxMin *solver, uint32_t f)
@@ -368,18 +385,6 @@ detach(MaxMin *solver, uint32_t f)
     index_list_add(&solver->gone, f);
 }
 
-static void
-sweep_all(MaxMin *solver)
-{
-    for (uint32_t l = 0; l < solver->n_links; l++)
-        maxmin_sweep(solver, &solver->links[l]);
-    for (uint32_t i = 0; i < solver->gone.n; i++) {
-        solver->flows[solver->gone.items[i]].next = solver->free_flow;
-        solver->free_flow = solver->gone.items[i];
-    }
-    solver->gone.n = 0;
-}
-
 void
 maxmin_detach_leaving(MaxMin *solver)
 {
@@ -395,8 +400,6 @@ maxmin_detach_leaving(MaxMin *solver)
         detach(solver, flow);
     }
     solver->leaving.n = solver->n_hashed = 0;
-    if (solver->gone.n > solver->n_live / 2 + FEW_GONE)
-        sweep_all(solver);
 }
 
 void
