@@ -23,7 +23,7 @@ while [ $# -gt 0 ]; do
         runs=1
         ;;
     -*) give_up "usage: bench/peers/$script [--quick] [BUILD]" ;;
-    *) build=$(cd "$1" && pwd) || give_up "no such folder: $1" ;;
+    *) build=$(cd "$1" 2>/dev/null && pwd) || give_up "no such folder: $1" ;;
     esac
     shift
 done
