@@ -127,3 +127,7 @@ check_PROGRAMS += tests/test-reroute
 tests_test_reroute_SOURCES = tests/test-reroute.c tests/packet_fixture.c tests/packet_fixture.h \
 	tests/network_fixture.c tests/network_fixture.h
 tests_test_reroute_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-packet-limits
+tests_test_packet_limits_SOURCES = tests/test-packet-limits.c tests/packet_fixture.c tests/packet_fixture.h \
+	tests/network_fixture.c tests/network_fixture.h
+tests_test_packet_limits_LDADD = $(TEST_LIBS)
