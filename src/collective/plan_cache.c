@@ -62,7 +62,8 @@ plan_cache_release(CachedPlan *plan)
         return;
     layout_free(plan->layout);
     plan_free(plan->plan);
-    pair_probes_free(plan->probes);
+    pair_probes_free(plan->pair_probes);
+    g_free(plan->hop_probes);
     g_free(plan->cut);
     g_free(plan->nodes);
     g_free(plan->matrix);
@@ -129,14 +130,51 @@ plan_all_pairs(const CollectiveSpec *spec, const Pairs *pairs, uint32_t round)
                       .coflow = spec->coflow};
 }
 
-const PairProbes *
-plan_pair_probes(CachedPlan *plan, Network *network, const AllPairs *pairs, GError **error)
+/* Drops what was asked before routes or capacities changed, or for others' messages: hashed ways depend on job and
+ * ranks. */
+static void
+freshen(CachedPlan *plan, Network *network, const CollectiveSpec *spec)
 {
-    if (plan->probes != NULL && plan->probed_at == network_changes(network))
-        return plan->probes;
-    pair_probes_free(plan->probes);
-    plan->probed_at = network_changes(network);
-    return plan->probes = network_probe_pairs(network, pairs, error);
+    uint64_t changes = network_changes(network), whose = spec->job;
+    for (uint32_t i = 0; i < spec->n; i++)
+        whose = hash_combine(whose, spec->ranks[i]);
+    if (plan->probed_at == changes && plan->probed_for == whose)
+        return;
+    plan->probed_at = changes;
+    plan->probed_for = whose;
+    g_clear_pointer(&plan->pair_probes, pair_probes_free);
+    g_clear_pointer(&plan->hop_probes, g_free);
+}
+
+const PairProbes *
+plan_pair_probes(CachedPlan *plan, Network *network, const CollectiveSpec *spec, GError **error)
+{
+    freshen(plan, network, spec);
+    AllPairs pairs = plan_all_pairs(spec, plan->plan->pairs, 0);
+    if (plan->pair_probes == NULL)
+        plan->pair_probes = network_probe_pairs(network, &pairs, error);
+    return plan->pair_probes;
+}
+
+const NetworkProbe *
+plan_hop_probes(CachedPlan *plan, Network *network, const CollectiveSpec *spec, GError **error)
+{
+    freshen(plan, network, spec);
+    if (plan->hop_probes != NULL)
+        return plan->hop_probes;
+    const Rings *rings = plan->plan->rings;
+    g_autofree NetworkProbe *probes = g_new(NetworkProbe, rings->seats->len);
+    for (uint32_t i = 0; i < rings->rings->len; i++) {
+        const Ring *ring = &g_array_index(rings->rings, Ring, i);
+        const Seat *seat = &g_array_index(rings->seats, Seat, ring->first_seat);
+        for (uint32_t p = 0; p < ring->n; p++) {
+            Transfer hop = plan_transfer(spec, plan->layout, ring->channel_nics, ring->channel, seat[p].member,
+                                         seat[(p + 1) % ring->n].member, 0);
+            if (!network_probe(network, &hop, &probes[ring->first_seat + p], error))
+                return NULL;
+        }
+    }
+    return plan->hop_probes = g_steal_pointer(&probes);
 }
 
 /* The least live rate among the hops of channel k between servers; 0 where one has no way left. */
@@ -202,12 +240,12 @@ probe(PlanCache *cache, const Transfer *transfer, GError **error)
 static gboolean
 check_routes(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **error)
 {
-    if (plan->plan->pairs != NULL) {
-        AllPairs pairs = plan_all_pairs(spec, plan->plan->pairs, 0);
-        return plan_pair_probes(plan, cache->network, &pairs, error) != NULL;
-    }
+    if (plan->plan->pairs != NULL)
+        return plan_pair_probes(plan, cache->network, spec, error) != NULL;
+    if (plan->plan->rings != NULL)
+        return plan_hop_probes(plan, cache->network, spec, error) != NULL;
     const Schedule *schedule = plan->plan->schedule;
-    for (uint32_t i = 0; schedule != NULL && i < schedule->n; i++) {
+    for (uint32_t i = 0; i < schedule->n; i++) {
         const ScheduleNode *node = &schedule->nodes[i];
         if (node->dst == INDEX_NONE)
             continue;
@@ -215,17 +253,6 @@ check_routes(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GEr
             plan_transfer(spec, plan->layout, schedule->channel_nics, node->channel, node->src, node->dst, 0);
         if (!probe(cache, &hop, error))
             return FALSE;
-    }
-    const Rings *rings = plan->plan->rings;
-    for (uint32_t i = 0; rings != NULL && i < rings->rings->len; i++) {
-        const Ring *ring = &g_array_index(rings->rings, Ring, i);
-        const Seat *seat = &g_array_index(rings->seats, Seat, ring->first_seat);
-        for (uint32_t p = 0; p < ring->n; p++) {
-            Transfer hop = plan_transfer(spec, plan->layout, ring->channel_nics, ring->channel, seat[p].member,
-                                         seat[(p + 1) % ring->n].member, 0);
-            if (!probe(cache, &hop, error))
-                return FALSE;
-        }
     }
     return TRUE;
 }

@@ -11,8 +11,9 @@ typedef struct {
     Plan *plan;
     uint64_t *cut;
     /* Private to plan_cache.c. */
-    PairProbes *probes; /* of pairs, as of probed_at */
-    uint64_t probed_at;
+    PairProbes *pair_probes;        /* of pairs, as of probed_at */
+    NetworkProbe *hop_probes;       /* of rings, by seat, likewise */
+    uint64_t probed_at, probed_for; /* network_changes, and whose messages */
     gboolean compact;
     const CollectiveAlgorithm *algorithm;
     CollectiveKind kind;
@@ -44,6 +45,7 @@ Transfer plan_transfer(const CollectiveSpec *spec, const Layout *layout, gboolea
 
 /* The messages of a round of pairs; arrays borrowed from both. */
 AllPairs plan_all_pairs(const CollectiveSpec *spec, const Pairs *pairs, uint32_t round);
-/* What each of them meets alone, owned by the plan: kept for as long as routes and capacities stand. NULL with an INPUT
- * error where one has no way. */
-const PairProbes *plan_pair_probes(CachedPlan *plan, Network *network, const AllPairs *pairs, GError **error);
+/* What each of them, or the hop of each seat of rings, meets alone; owned by the plan, kept for as long as routes and
+ * capacities stand. NULL with an INPUT error where one has no way. */
+const PairProbes *plan_pair_probes(CachedPlan *plan, Network *network, const CollectiveSpec *spec, GError **error);
+const NetworkProbe *plan_hop_probes(CachedPlan *plan, Network *network, const CollectiveSpec *spec, GError **error);

@@ -55,16 +55,22 @@ reducing_time(double cost_s_per_B, uint64_t bytes)
     return sim_time_from_seconds(cost_s_per_B * (double)bytes, &time) ? MIN(time, HORIZON) : HORIZON;
 }
 
+/* Of both sizes; of one where all chunks have it. Neighbours are mostly alike. */
 static void
 set_costs(RingWalk *walk, double reduce_cost)
 {
-    for (uint32_t size = 0; size < SIZES; size++) {
-        for (uint32_t p = 0; p < walk->n; p++) {
-            HopCost *cost = &walk->cost[(size_t)size * walk->n + p];
-            for (uint32_t part = 0; part < walk->parts[size]; part++) {
+    uint32_t sizes = walk->ring->bytes % walk->n == 0 ? SMALL + 1 : SIZES;
+    for (uint32_t size = 0; size < sizes; size++) {
+        HopCost *cost = &walk->cost[(size_t)size * walk->n];
+        for (uint32_t part = 0; part < walk->parts[size]; part++)
+            cost->reduce_ps[part] = reducing_time(reduce_cost, walk->part_B[size][part]);
+        for (uint32_t p = 0; p < walk->n; p++, cost++) {
+            if (p > 0)
+                *cost = cost[-1];
+            if (p > 0 && walk->hop[p].rate_Bps == walk->hop[p - 1].rate_Bps)
+                continue;
+            for (uint32_t part = 0; part < walk->parts[size]; part++)
                 cost->send_ps[part] = sending_time(walk->part_B[size][part], walk->hop[p].rate_Bps);
-                cost->reduce_ps[part] = reducing_time(reduce_cost, walk->part_B[size][part]);
-            }
         }
     }
 }
@@ -74,10 +80,12 @@ static gboolean
 is_wide(const RingWalk *walk)
 {
     double longest = 0, ready = 0;
+    uint32_t size = walk->ring->bytes % walk->n == 0 ? SMALL : LARGE;
     for (uint32_t p = 0; p < walk->n; p++) {
         double one = (double)walk->hop[p].latency_ps;
         for (uint32_t i = 0; i < 3; i++)
-            one += (double)walk->cost[walk->n + p].send_ps[i] + (double)walk->cost[walk->n + p].reduce_ps[i];
+            one += (double)walk->cost[(size_t)size * walk->n + p].send_ps[i] +
+                   (double)walk->cost[(size_t)size * walk->n + p].reduce_ps[i];
         longest = MAX(longest, one);
         ready = MAX(ready, (double)walk->hop[p].ready_ps);
     }
@@ -90,12 +98,13 @@ set_sizes(RingWalk *walk)
 {
     const Ring *ring = walk->ring;
     uint64_t small = ring->bytes / ring->n;
-    for (uint32_t p = 0; p < walk->n; p++) {
+    gboolean one_size = ring->bytes % ring->n == 0;
+    memset(walk->size, one_size ? SMALL : walk->sizes == RING_ALL_LARGE, 2 * (size_t)walk->n);
+    for (uint32_t p = 0; !one_size && walk->sizes == RING_EXACT && p < walk->n; p++) {
         /* the step in which position p, or the one before it, sends chunk p */
         uint32_t step = ring->kind == RING_REDUCE_SCATTER ? ring->n - 1 : 1;
         uint32_t at = ring->kind == RING_REDUCE_SCATTER ? (p + ring->n - 1) % ring->n : p;
-        uint8_t size = ring_chunk(ring, at, step) > small ? LARGE : SMALL;
-        walk->size[p] = walk->size[p + walk->n] = walk->sizes == RING_EXACT ? size : walk->sizes == RING_ALL_LARGE;
+        walk->size[p] = walk->size[p + walk->n] = ring_chunk(ring, at, step) > small ? LARGE : SMALL;
     }
 }
 

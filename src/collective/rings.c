@@ -77,6 +77,10 @@ ring_steps(const Ring *ring)
 static uint64_t
 chunk_size(const Ring *ring, uint64_t chunk)
 {
+    if (ring->bytes <= UINT32_MAX) /* no wide division */
+        return ring->bytes * (chunk + 1) / ring->n - ring->bytes * chunk / ring->n;
+    if (ring->bytes % ring->n == 0)
+        return ring->bytes / ring->n;
     unsigned __int128 bytes = ring->bytes;
     return (uint64_t)(bytes * (chunk + 1) / ring->n) - (uint64_t)(bytes * chunk / ring->n);
 }

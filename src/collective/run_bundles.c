@@ -108,8 +108,8 @@ probe(Run *run, const Transfer *transfer, NetworkProbe *met, SimTime *sends_ps)
 
 /* One ring of a stage: its hops into the bundle. Its time from the first arrival on into *total_ps, the longest hop's
  * bytes into *sends_ps. */
-static gboolean
-add_ring(Run *run, const Ring *ring, SimTime first_ps, SimTime *total_ps, SimTime *sends_ps)
+static void
+add_ring(Run *run, const Ring *ring, const NetworkProbe *probes, SimTime first_ps, SimTime *total_ps, SimTime *sends_ps)
 {
     BundleState *state = run->state;
     const Rings *rings = plan_of(run)->rings;
@@ -121,17 +121,13 @@ add_ring(Run *run, const Ring *ring, SimTime first_ps, SimTime *total_ps, SimTim
                  dst = g_array_index(rings->seats, Seat, next).member;
         Transfer transfer = plan_transfer(&run->spec, run->plan->layout, ring->channel_nics, ring->channel, src, dst,
                                           ring_total(ring, p));
-        NetworkProbe met;
-        SimTime sends;
-        if (!probe(run, &transfer, &met, &sends))
-            return FALSE;
+        const NetworkProbe *met = &probes[here];
         g_array_append_val(state->transfers, transfer);
-        *sends_ps = MAX(*sends_ps, sends);
+        *sends_ps = MAX(*sends_ps, duration(transfer.bytes, met->rate_Bps));
         SimTime ready = rings_opens(rings, here) ? state->ready_ps[src] - first_ps : 0;
-        hops[p] = (RingHop){met.latency_ps, met.rate_Bps, ready};
+        hops[p] = (RingHop){met->latency_ps, met->rate_Bps, ready};
     }
     *total_ps = MAX(*total_ps, ring_time(ring, hops, run->config->slice_B, run->config->reduce_cost_s_per_B));
-    return TRUE;
 }
 
 /* The rings [from, to) of one stage; what is added to the slowest hop's bytes. */
@@ -142,12 +138,16 @@ gather_rings(Run *run, uint32_t from, uint32_t to, SimTime *latency_ps)
     const Rings *rings = plan_of(run)->rings;
     gboolean opens = rings_opens(rings, g_array_index(rings->rings, Ring, from).first_seat);
     SimTime now = run_now(run), first = now, total = 0, sends = 0;
+    GError *error = NULL;
+    const NetworkProbe *probes = plan_hop_probes(run->plan, run_network(run), &run->spec, &error);
+    if (probes == NULL) {
+        run_fail(run, error);
+        return FALSE;
+    }
     for (uint32_t i = 0; opens && i < run->spec.n; i++)
         first = MIN(first, state->ready_ps[i]);
-    for (uint32_t i = from; i < to; i++) {
-        if (!add_ring(run, &g_array_index(rings->rings, Ring, i), first, &total, &sends))
-            return FALSE;
-    }
+    for (uint32_t i = from; i < to; i++)
+        add_ring(run, &g_array_index(rings->rings, Ring, i), probes, first, &total, &sends);
     /* What early members had sent before the last one came is taken off; no bundle ends before its bytes are through.
      */
     *latency_ps = MAX(total - (now - first) - sends, 0);

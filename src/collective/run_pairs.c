@@ -56,40 +56,83 @@ sending_time(uint64_t bytes, double rate_Bps)
     return sim_time_from_bytes((double)bytes, rate_Bps, &time) ? time : SIM_TIME_MAX;
 }
 
-/* The messages of a round between members who meet the same: when each has come, and the longest to send. */
+/* When a source's message comes to an end, but for what depends on the destination. */
+typedef struct {
+    uint32_t site; /* INDEX_NONE: there is none */
+    SimTime at_ps;
+} Latest;
+
 typedef struct {
     const AllPairs *pairs;
+    const PairProbes *probes;
     const SimTime *ready_ps;
-    SimTime *done_ps, *sends_ps;
-    uint64_t bytes; /* of the message last reckoned */
-    SimTime sends;  /* ... its time to send */
+    SimTime *done_ps;
+    SimTime sends_ps; /* of the longest message so far */
+    /* The time to send last reckoned. */
+    uint64_t bytes;
+    double rate_Bps;
+    SimTime sends;
 } Reckoning;
+
+static SimTime
+sends_of(Reckoning *r, uint32_t member, double rate_Bps)
+{
+    uint64_t bytes = r->pairs->bytes[member];
+    if (bytes != r->bytes || rate_Bps != r->rate_Bps) {
+        r->bytes = bytes;
+        r->rate_Bps = rate_Bps;
+        r->sends = sending_time(bytes, rate_Bps);
+    }
+    r->sends_ps = MAX(r->sends_ps, r->sends);
+    return r->sends;
+}
 
 static void
 reckon(Reckoning *r, const NetworkProbe *met, uint32_t i, uint32_t j)
 {
-    uint64_t bytes = r->pairs->bytes[r->pairs->by_source ? i : j];
-    if (bytes != r->bytes) {
-        r->bytes = bytes;
-        r->sends = sending_time(bytes, met->rate_Bps);
-        *r->sends_ps = MAX(*r->sends_ps, r->sends);
-    }
-    r->done_ps[j] = MAX(r->done_ps[j], plus(plus(r->ready_ps[i], r->sends), met->latency_ps));
+    SimTime sends = sends_of(r, r->pairs->by_source ? i : j, met->rate_Bps);
+    r->done_ps[j] = MAX(r->done_ps[j], plus(plus(r->ready_ps[i], sends), met->latency_ps));
 }
 
-/* Of two groups. */
+/* The latest sources of a group, of two sites: one of them is not the destination's. */
 static void
-reckon_groups(Reckoning *r, const PairProbes *probes, uint32_t from, uint32_t to)
+find_latest(Reckoning *r, uint32_t from, const NetworkProbe *met, Latest latest[2])
 {
-    const PairGroups *groups = probes->groups;
-    const NetworkProbe *met =
-        &g_array_index(probes->probe, NetworkProbe, probes->cell[(size_t)from * groups->to.n + to]);
-    r->bytes = UINT64_MAX;
+    const PairGroups *groups = r->probes->groups;
+    latest[0] = latest[1] = (Latest){INDEX_NONE, INT64_MIN};
     for (uint32_t a = groups->from.first[from]; a < groups->from.first[from + 1]; a++) {
         uint32_t i = groups->from.list[a];
+        SimTime sends = r->pairs->by_source ? sends_of(r, i, met->rate_Bps) : 0;
+        Latest one = {groups->site[i], plus(r->ready_ps[i], sends)};
+        if (one.site == latest[0].site) {
+            latest[0].at_ps = MAX(latest[0].at_ps, one.at_ps);
+        } else if (latest[0].site == INDEX_NONE || one.at_ps > latest[0].at_ps) {
+            latest[1] = latest[0];
+            latest[0] = one;
+        } else if (latest[1].site == INDEX_NONE || one.at_ps > latest[1].at_ps) {
+            latest[1] = one;
+        }
+    }
+}
+
+/* Messages from one group of sources to everybody of another site. */
+static void
+reckon_group(Reckoning *r, uint32_t from)
+{
+    const PairGroups *groups = r->probes->groups;
+    const uint32_t *cell = r->probes->cell + (size_t)from * groups->to.n;
+    Latest latest[2];
+    for (uint32_t to = 0; to < groups->to.n && r->probes->probe->len > 0; to++) {
+        const NetworkProbe *met = &g_array_index(r->probes->probe, NetworkProbe, cell[to]);
+        if (to == 0 || cell[to] != cell[to - 1])
+            find_latest(r, from, met, latest);
         for (uint32_t b = groups->to.first[to]; b < groups->to.first[to + 1]; b++) {
-            if (groups->site[i] != groups->site[groups->to.list[b]])
-                reckon(r, met, i, groups->to.list[b]);
+            uint32_t j = groups->to.list[b];
+            const Latest *last = latest[0].site != groups->site[j] ? &latest[0] : &latest[1];
+            if (last->site == INDEX_NONE)
+                continue;
+            SimTime sends = r->pairs->by_source ? 0 : sends_of(r, j, met->rate_Bps);
+            r->done_ps[j] = MAX(r->done_ps[j], plus(plus(last->at_ps, sends), met->latency_ps));
         }
     }
 }
@@ -100,26 +143,20 @@ reckon_round(const Run *run, const PairProbes *probes)
 {
     PairState *state = run->state;
     const PairGroups *groups = probes->groups;
-    SimTime sends = 0;
-    Reckoning r = {&state->pairs, state->ready_ps, state->done_ps, &sends, UINT64_MAX, 0};
+    Reckoning r = {&state->pairs, probes, state->ready_ps, state->done_ps, 0, UINT64_MAX, 0, 0};
     for (uint32_t i = 0; i < run->spec.n; i++)
         state->done_ps[i] = INT64_MIN;
-    for (uint32_t from = 0; from < groups->from.n; from++) {
-        for (uint32_t to = 0; to < groups->to.n; to++) {
-            if (probes->probe->len > 0)
-                reckon_groups(&r, probes, from, to);
-        }
-    }
+    for (uint32_t from = 0; from < groups->from.n; from++)
+        reckon_group(&r, from);
     for (uint32_t i = 0; i < run->spec.n; i++) {
         uint32_t first = groups->first[groups->site[i]], n = groups->first[groups->site[i] + 1] - first;
         for (uint32_t k = 0; k < n; k++) {
-            r.bytes = UINT64_MAX;
             if (groups->list[first + k] != i)
                 reckon(&r, &g_array_index(probes->near, NetworkProbe, probes->near_at[i] + k), i,
                        groups->list[first + k]);
         }
     }
-    return sends;
+    return r.sends_ps;
 }
 
 /* What has come is reduced, and the next round goes from there. */
@@ -152,7 +189,7 @@ next_round(Run *run)
     const PairRound *round = &pairs_of(run)->round[state->round++];
     state->pairs.by_source = round->by_source;
     GError *error = NULL;
-    const PairProbes *probes = plan_pair_probes(run->plan, run_network(run), &state->pairs, &error);
+    const PairProbes *probes = plan_pair_probes(run->plan, run_network(run), &run->spec, &error);
     if (probes == NULL) {
         run_fail(run, error);
         return;

@@ -28,6 +28,25 @@ all_pairs_free(AllPairs *pairs)
     g_free(pairs);
 }
 
+static gboolean
+all_equal(const AllPairs *pairs)
+{
+    for (uint32_t i = 1; i < pairs->n; i++) {
+        if (pairs->bytes[i] != pairs->bytes[0])
+            return FALSE;
+    }
+    return TRUE;
+}
+
+gboolean
+all_pairs_same(const AllPairs *a, const AllPairs *b)
+{
+    return a->n == b->n && a->job == b->job && a->settings == b->settings &&
+           memcmp(a->nodes, b->nodes, a->n * sizeof *a->nodes) == 0 &&
+           memcmp(a->ranks, b->ranks, a->n * sizeof *a->ranks) == 0 &&
+           memcmp(a->bytes, b->bytes, a->n * sizeof *a->bytes) == 0 && (a->by_source == b->by_source || all_equal(a));
+}
+
 uint32_t
 all_pairs_count(const AllPairs *pairs)
 {
@@ -155,7 +174,7 @@ fill_side(PairSide *side, Routes *routes, const AllPairs *pairs, gboolean out, g
     list_by(side->of, n, side->n, &side->first, &side->list);
 }
 
-/* Members joined over NVLink or PCIe, directly or by others: one site. */
+/* Members joined over PCIe or NVLink, directly or by others, and those at one node: one site. */
 static void
 fill_sites(PairGroups *groups, Routes *routes, const AllPairs *pairs)
 {
@@ -163,10 +182,10 @@ fill_sites(PairGroups *groups, Routes *routes, const AllPairs *pairs)
     g_autofree uint32_t *parent = g_new(uint32_t, n), *number = g_new(uint32_t, n);
     for (uint32_t i = 0; i < n; i++)
         parent[i] = i;
-    for (int nvlink = 0; nvlink < 2; nvlink++) {
+    for (int what = 0; what < 3; what++) {
         g_autoptr(GHashTable) first = g_hash_table_new(NULL, NULL); /* domain + 1 to member + 1; looked up only */
         for (uint32_t i = 0; i < n; i++) {
-            uint32_t domain = routes_local_domain(routes, pairs->nodes[i], nvlink == 1);
+            uint32_t domain = what == 2 ? pairs->nodes[i] : routes_local_domain(routes, pairs->nodes[i], what == 1);
             if (domain == INDEX_NONE)
                 continue;
             uint32_t other = GPOINTER_TO_UINT(g_hash_table_lookup(first, GUINT_TO_POINTER(domain + 1)));
@@ -251,8 +270,24 @@ network_gathers(const Network *network)
     return !apart;
 }
 
+/* What the first message from a group to another meets. Where members are gathered no way has limits of its own. */
 static gboolean
-probe_groups(Network *network, const AllPairs *pairs, PairProbes *probes, GError **error)
+probe_one(Network *network, const Transfer *one, const double *capacity, NetworkProbe *met, GError **error)
+{
+    if (capacity == NULL)
+        return network_probe(network, one, met, error);
+    RouteRequest request = network_request(network, one);
+    Route route;
+    if (!routes_find(network->routes, &request, &route, error))
+        return FALSE;
+    *met = (NetworkProbe){route.latency_ps, INFINITY};
+    for (uint32_t h = 0; h < route.n_hops; h++)
+        met->rate_Bps = MIN(met->rate_Bps, capacity[route.hops[h].link] / route.hops[h].share);
+    return TRUE;
+}
+
+static gboolean
+probe_groups(Network *network, const AllPairs *pairs, const double *capacity, PairProbes *probes, GError **error)
 {
     const PairGroups *groups = probes->groups;
     NetworkProbe met;
@@ -262,7 +297,7 @@ probe_groups(Network *network, const AllPairs *pairs, PairProbes *probes, GError
             if (!pair_groups_far(groups, from, to, &i, &j))
                 continue;
             Transfer one = all_pairs_transfer(pairs, i, j);
-            if (!network_probe(network, &one, &met, error))
+            if (!probe_one(network, &one, capacity, &met, error))
                 return FALSE;
             const NetworkProbe *known = (const NetworkProbe *)(void *)probes->probe->data;
             while (row < probes->probe->len &&
@@ -298,13 +333,16 @@ network_probe_pairs(Network *network, const AllPairs *pairs, GError **error)
 {
     g_autoptr(PairProbes) probes = g_new0(PairProbes, 1);
     const double *capacity = network->model->capacities != NULL ? network->model->capacities(network) : NULL;
+    RoutingPolicy policy = routes_policy(network->routes);
     gboolean gather = capacity != NULL && network_gathers(network);
+    gboolean free = gather && (policy == ROUTING_DMODK || policy == ROUTING_SPRAY); /* of loads */
     PairGroups *groups = probes->groups = pair_groups_new(network->routes, pairs, FALSE, gather, capacity);
     probes->cell = g_new0(uint32_t, (size_t)groups->from.n * groups->to.n);
     probes->probe = g_array_new(FALSE, FALSE, sizeof(NetworkProbe));
     probes->near_at = g_new(uint32_t, pairs->n);
     probes->near = g_array_new(FALSE, FALSE, sizeof(NetworkProbe));
-    if (!probe_groups(network, pairs, probes, error) || !probe_near(network, pairs, probes, error))
+    if (!probe_groups(network, pairs, free ? capacity : NULL, probes, error) ||
+        !probe_near(network, pairs, probes, error))
         return NULL;
     return g_steal_pointer(&probes);
 }

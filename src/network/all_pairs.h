@@ -21,6 +21,8 @@ AllPairs *all_pairs_copy(const AllPairs *pairs);
 void all_pairs_free(AllPairs *pairs); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(AllPairs, all_pairs_free)
 
+/* Is each message of the one as that of the other, its iteration and coflow apart? */
+gboolean all_pairs_same(const AllPairs *a, const AllPairs *b);
 /* n (n - 1). */
 uint32_t all_pairs_count(const AllPairs *pairs);
 uint64_t all_pairs_bytes(const AllPairs *pairs);

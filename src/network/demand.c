@@ -13,6 +13,13 @@ typedef struct {
     uint32_t n_out; /* hops not yet served */
 } Hub;
 
+/* The demand of all pairs made last: a collective has it again in its next round, and its next run. */
+typedef struct {
+    AllPairs *pairs; /* NULL: none */
+    uint64_t changes;
+    Demand demand; /* arrays owned */
+} Remembered;
+
 struct DemandMaker {
     Network *network;
     const Fabric *fabric;
@@ -25,6 +32,7 @@ struct DemandMaker {
     uint32_t room;
     uint64_t *split; /* bytes of each hop of one route */
     uint32_t split_room;
+    Remembered last;
 };
 
 static void
@@ -52,11 +60,20 @@ demand_maker_new(Network *network)
     return maker;
 }
 
+static void
+forget(Remembered *last)
+{
+    g_clear_pointer(&last->pairs, all_pairs_free);
+    g_clear_pointer(&last->demand.uses, g_free);
+    g_clear_pointer(&last->demand.bytes, g_free);
+}
+
 void
 demand_maker_free(DemandMaker *maker)
 {
     if (maker == NULL)
         return;
+    forget(&maker->last);
     g_free(maker->row);
     g_free(maker->hubs);
     g_free(maker->uses);
@@ -338,13 +355,11 @@ add_near(DemandMaker *maker, const PairCount *count, Demand *demand, GError **er
     return TRUE;
 }
 
-gboolean
-demand_make_pairs(DemandMaker *maker, const AllPairs *pairs, gboolean spread, Demand *demand, GError **error)
+static gboolean
+count_pairs(DemandMaker *maker, const AllPairs *pairs, gboolean spread, Demand *demand, GError **error)
 {
-    *demand = (Demand){.weight = 1, .cap_Bps = INFINITY, .limit_Bps = INFINITY};
-    for (uint32_t i = 0; i < pairs->n && pairs->n > 1; i++)
-        demand->largest = MAX(demand->largest, pairs->bytes[i]);
-    g_autoptr(PairGroups) groups = pair_groups_new(maker->network->routes, pairs, spread, network_gathers(maker->network), NULL);
+    g_autoptr(PairGroups) groups =
+        pair_groups_new(maker->network->routes, pairs, spread, network_gathers(maker->network), NULL);
     g_autofree uint64_t *from_bytes = g_new0(uint64_t, groups->from.n), *to_bytes = g_new0(uint64_t, groups->to.n);
     g_autofree PairLoad *near = g_new(PairLoad, groups->to.n);
     for (uint32_t i = 0; i < pairs->n; i++) {
@@ -352,16 +367,45 @@ demand_make_pairs(DemandMaker *maker, const AllPairs *pairs, gboolean spread, De
         to_bytes[groups->to.of[i]] += pairs->bytes[i];
     }
     PairCount count = {pairs, groups, spread, from_bytes, to_bytes, near};
-    gboolean found = TRUE;
-    for (uint32_t from = 0; from < groups->from.n && found; from++) {
+    for (uint32_t from = 0; from < groups->from.n; from++) {
         count_near(&count, from);
-        for (uint32_t to = 0; to < groups->to.n && found; to++)
-            found = add_groups(maker, &count, from, to, demand, error);
+        for (uint32_t to = 0; to < groups->to.n; to++) {
+            if (!add_groups(maker, &count, from, to, demand, error))
+                return FALSE;
+        }
     }
-    found = found && add_near(maker, &count, demand, error);
-    if (found)
-        add_stems(maker, &count, demand);
+    if (!add_near(maker, &count, demand, error))
+        return FALSE;
+    add_stems(maker, &count, demand);
+    return TRUE;
+}
+
+/* Of a demand that was made, in arrays of its own. */
+static void
+remember(DemandMaker *maker, const AllPairs *pairs, const Demand *demand)
+{
+    Remembered *last = &maker->last;
+    forget(last);
+    *last = (Remembered){all_pairs_copy(pairs), network_changes(maker->network), *demand};
+    last->demand.uses = g_memdup2(demand->uses, demand->n * sizeof *demand->uses);
+    last->demand.bytes = g_memdup2(demand->bytes, demand->n * sizeof *demand->bytes);
+}
+
+gboolean
+demand_make_pairs(DemandMaker *maker, const AllPairs *pairs, gboolean spread, Demand *demand, GError **error)
+{
+    if (!spread && maker->last.pairs != NULL && maker->last.changes == network_changes(maker->network) &&
+        all_pairs_same(maker->last.pairs, pairs)) {
+        *demand = maker->last.demand;
+        return TRUE;
+    }
+    *demand = (Demand){.weight = 1, .cap_Bps = INFINITY, .limit_Bps = INFINITY};
+    for (uint32_t i = 0; i < pairs->n && pairs->n > 1; i++)
+        demand->largest = MAX(demand->largest, pairs->bytes[i]);
+    gboolean found = count_pairs(maker, pairs, spread, demand, error);
     clear_rows(maker, demand);
+    if (found && !spread)
+        remember(maker, pairs, demand);
     return found;
 }
 
