@@ -3,12 +3,14 @@
  * 1024 hosts: three levels, switches of 16 ports, 16 pods; 4096: switches of 32 ports, 16 pods. Links of 50 GB/s,
  * 500 ns, no books, no baseline; one core, CPU seconds. Each case is measured in a process of its own, so that peaks
  * are its own; next hops of the switches are made beforehand. "first" counts the making of the plan, "again" is the
- * same collective once more. One line of JSON a case. Usage: bench/collective [--no-baseline] [CASE], CASE = a case's
- * name, or the start of it. LogGOPSim takes 1.75 s and 176 MB for the ring of 1024 ranks, without contention. */
+ * same collective once more; both are the best of three, each in a new network. One line of JSON a case. Usage:
+ * bench/collective [--no-baseline] [CASE], CASE = a case's name, or the start of it. LogGOPSim takes 1.75 s and 176 MB
+ * for the ring of 1024 ranks, without contention. */
 #include "collective/collective.h"
 #include "base/error.h"
 #include "base/random.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,8 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+enum { RUNS = 3 };
 
 #define LINK_RATE_BPS 50e9
 #define LINK_LATENCY_PS (500 * PS_PER_NS)
@@ -163,6 +167,22 @@ run_once(Bench *bench)
     return cpu_s() - start;
 }
 
+/* In a new network with a new runner, which knows no plan. */
+static void
+run_world(Bench *bench, Routes *routes, double *first_s, double *again_s)
+{
+    NetworkConfig config = network_config_default();
+    config.books = config.collisions = FALSE;
+    g_autoptr(Engine) engine = bench->engine = engine_new(1);
+    g_autoptr(Network) network = network_new("fluid", &config, routes, engine, NULL, NULL);
+    network_add_job(network, "bench");
+    bench->kind = engine_add_kind(engine, on_ready, bench);
+    g_autoptr(CollectiveRunner) runner = bench->runner = collective_runner_new(network, engine, on_done, bench);
+    double first = run_once(bench), again = run_once(bench);
+    *first_s = MIN(*first_s, first);
+    *again_s = MIN(*again_s, again);
+}
+
 static void
 print(const Bench *bench, double first_s, double again_s)
 {
@@ -196,22 +216,16 @@ measure(const Case *given)
     g_autofree uint32_t *ranks = g_new(uint32_t, given->hosts);
     for (uint32_t i = 0; i < given->hosts; i++)
         ranks[i] = i;
-    Bench bench = {.given = given,
-                   .config = collective_config_default(),
-                   .spec = {.kind = given->kind, .n = given->hosts, .ranks = ranks, .coflow = INDEX_NONE}};
-    bench.spec.bytes = (uint64_t)given->hosts << 20;
-    bench.spec.nodes = fabric_gpus(fabric, &n_gpus);
+    CollectiveSpec spec = {.kind = given->kind, .n = given->hosts, .ranks = ranks, .coflow = INDEX_NONE};
+    spec.bytes = (uint64_t)given->hosts << 20;
+    spec.nodes = fabric_gpus(fabric, &n_gpus);
+    Bench bench = {.given = given, .config = collective_config_default(), .spec = spec};
     bench.config.grain = given->grain;
     bench.config.slice_B = given->slice_B;
     bench.config.algorithm[given->kind] = given->algorithm;
-    NetworkConfig config = network_config_default();
-    config.books = config.collisions = FALSE;
-    g_autoptr(Engine) engine = bench.engine = engine_new(1);
-    g_autoptr(Network) network = network_new("fluid", &config, routes, engine, NULL, NULL);
-    network_add_job(network, "bench");
-    bench.kind = engine_add_kind(engine, on_ready, &bench);
-    g_autoptr(CollectiveRunner) runner = bench.runner = collective_runner_new(network, engine, on_done, &bench);
-    double first = run_once(&bench), again = run_once(&bench);
+    double first = INFINITY, again = INFINITY;
+    for (int i = 0; i < RUNS; i++)
+        run_world(&bench, routes, &first, &again);
     print(&bench, first, again);
     return EXIT_SUCCESS;
 }
