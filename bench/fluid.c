@@ -1,13 +1,15 @@
 /* fluid.c - what the fluid model costs: issue 3, point 5, as far as it concerns the network alone
  *
  * A fat tree of k = 16 (1024 hosts, 128 + 128 + 64 switches, links of 50 GB/s, 500 ns). Every transfer goes by
- * network_send; times are CPU time from the first send to the last delivery, route look-ups included. Each case runs in
- * a process of its own, so that its peak is its own, and prints one JSON line with its bar and whether that was met.
+ * network_send, those of the cases named -phase as members of a pattern; times are CPU time from the first send (or the
+ * making of the pattern) to the last delivery, route look-ups included
+ * (ring-phase: what routes keep is computed before, as any earlier transfer would have). Each case runs in a process of
+ * its own, so that its peak is its own, and prints one JSON line with its bar and whether that was met.
  *
- * Usage: bench/fluid [--no-baseline] [CASE], CASE = random | ring | alltoall | sizes. Without --no-baseline most cases
+ * Usage: bench/fluid [--no-baseline] [CASE], CASE = what names begin with. Without --no-baseline most cases
  * run again with books of bytes and losses, for comparison; that run has no bar. */
 #include "base/random.h"
-#include "network/network.h"
+#include "network/phase.h"
 
 #include <assert.h>
 #include <math.h>
@@ -17,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { K = 16, HALF = K / 2, HOSTS = K * K * K / 4, STEPS = 200 };
+enum { K = 16, HALF = K / 2, HOSTS = K * K * K / 4, STEPS = 200, PHASES = 20000, PATTERNS = 100 };
 
 #define RATE_BPS 50e9
 #define LATENCY_NS 500
@@ -48,6 +50,7 @@ struct Bench {
     uint64_t sent, delivered;
     uint64_t watched; /* the time of this delivery is kept */
     double watched_s;
+    NetworkPattern *pattern;
 };
 
 static double
@@ -107,19 +110,25 @@ fat_tree(Bench *bench)
     (void)sealed;
 }
 
+static Transfer
+transfer_of(const Bench *bench, uint32_t src, uint32_t dst, uint64_t bytes, uint32_t coflow)
+{
+    return (Transfer){.coflow = coflow,
+                      .src_rank = src,
+                      .dst_rank = dst,
+                      .src = bench->hosts[src],
+                      .dst = bench->hosts[dst],
+                      .src_nic = INDEX_NONE,
+                      .dst_nic = INDEX_NONE,
+                      .bytes = bytes,
+                      .weight = 1,
+                      .rate_cap_Bps = INFINITY};
+}
+
 static void
 send(Bench *bench, uint32_t src, uint32_t dst, uint64_t bytes, uint32_t coflow)
 {
-    Transfer transfer = {.coflow = coflow,
-                         .src_rank = src,
-                         .dst_rank = dst,
-                         .src = bench->hosts[src],
-                         .dst = bench->hosts[dst],
-                         .src_nic = INDEX_NONE,
-                         .dst_nic = INDEX_NONE,
-                         .bytes = bytes,
-                         .weight = 1,
-                         .rate_cap_Bps = INFINITY};
+    Transfer transfer = transfer_of(bench, src, dst, bytes, coflow);
     gboolean sent = network_send(bench->network, bench->client, &transfer, dst, NULL);
     assert(sent);
     (void)sent;
@@ -276,6 +285,98 @@ bench_alltoall_sizes(Bench *bench)
 }
 
 static void
+send_phase(Bench *bench)
+{
+    gboolean sent = network_send_phase(bench->pattern, 0, 7, 0, NULL);
+    assert(sent);
+    (void)sent;
+}
+
+/* All hosts send their next messages when all have received. */
+static void
+phase_done(void *owner, uint32_t cookie, const PhasePart *part, NetworkMoment moment)
+{
+    Bench *bench = owner;
+    if (moment != NETWORK_DELIVERED ||
+        (bench->delivered += part->n_members) % network_pattern_size(bench->pattern) != 0)
+        return;
+    if (bench->delivered == bench->watched)
+        bench->watched_s = cpu_s();
+    if (bench->to_do == 0)
+        return;
+    bench->to_do--;
+    send_phase(bench);
+}
+
+static void
+begin_pattern(Bench *bench, const Transfer *transfers, uint32_t n)
+{
+    uint32_t client = network_add_phase_client(bench->network, phase_done, bench);
+    bench->pattern = network_pattern_new(bench->network, client, transfers, n);
+    send_phase(bench);
+}
+
+static Transfer *
+ring_step(const Bench *bench)
+{
+    uint32_t n = bench->task->size;
+    Transfer *transfers = g_new(Transfer, n);
+    for (uint32_t i = 0; i < n; i++)
+        transfers[i] = transfer_of(bench, i, (i + 1) % n, 1000000, 7);
+    return transfers;
+}
+
+/* A pattern made and sent once, many times over: the mean. */
+static void
+bench_ring_phase_first(Bench *bench)
+{
+    uint32_t n = bench->task->size;
+    g_autofree Transfer *transfers = ring_step(bench);
+    routes_prepare(bench->routes);
+    double start = cpu_s();
+    for (uint32_t i = 0; i < PATTERNS; i++) {
+        begin_pattern(bench, transfers, n);
+        run(bench);
+        network_pattern_free(bench->pattern);
+    }
+    double time_s = cpu_s() - start;
+    report(bench, 1000000, (uint64_t)n * PATTERNS, time_s, "step", time_s / PATTERNS);
+}
+
+static void
+bench_ring_phase_again(Bench *bench)
+{
+    uint32_t n = bench->task->size;
+    g_autofree Transfer *transfers = ring_step(bench);
+    bench->to_do = PHASES;
+    bench->watched = n;
+    begin_pattern(bench, transfers, n);
+    run(bench);
+    double time_s = cpu_s() - bench->watched_s;
+    report(bench, 1000000, (uint64_t)n * PHASES, time_s, "step", time_s / PHASES);
+    network_pattern_free(bench->pattern);
+}
+
+static void
+bench_alltoall_phase(Bench *bench)
+{
+    uint32_t n = bench->task->size, m = 0;
+    double start = cpu_s();
+    Transfer *transfers = g_new(Transfer, (size_t)n * (n - 1));
+    for (uint32_t src = 0; src < n; src++)
+        for (uint32_t dst = 0; dst < n; dst++)
+            if (src != dst)
+                transfers[m++] = transfer_of(bench, src, dst, 1000000, 7);
+    begin_pattern(bench, transfers, m);
+    g_free(transfers);
+    run(bench);
+    double time_s = cpu_s() - start;
+    assert(network_in_flight(bench->network) == 0);
+    report(bench, 1000000, m, time_s, "whole", time_s);
+    network_pattern_free(bench->pattern);
+}
+
+static void
 run_case(const Case *task, gboolean books)
 {
     Bench *bench = g_new0(Bench, 1);
@@ -304,10 +405,16 @@ static const Case cases[] = {
     {"random", bench_random, 65536, ROUTING_ECMP, 6e-3, 0, FALSE},
     {"ring-first", bench_ring_first, 1024, ROUTING_ECMP, 0.3e-3, 0, TRUE},
     {"ring-again", bench_ring_again, 1024, ROUTING_ECMP, 2e-6, 0, TRUE},
+    {"ring-phase-first", bench_ring_phase_first, 1024, ROUTING_DMODK, 0.3e-3, 0, TRUE},
+    {"ring-phase-again", bench_ring_phase_again, 1024, ROUTING_DMODK, 2e-6, 0, TRUE},
     {"alltoall", bench_alltoall_equal, 256, ROUTING_DMODK, 50e-3, 0, TRUE},
     {"alltoall", bench_alltoall_equal, 256, ROUTING_ECMP, 50e-3, 0, TRUE},
     {"alltoall", bench_alltoall_equal, 1024, ROUTING_DMODK, 1, 500e6 / 1048576, FALSE},
     {"alltoall", bench_alltoall_equal, 1024, ROUTING_ECMP, 1, 500e6 / 1048576, FALSE},
+    {"alltoall-phase", bench_alltoall_phase, 256, ROUTING_DMODK, 50e-3, 0, TRUE},
+    {"alltoall-phase", bench_alltoall_phase, 256, ROUTING_SPRAY, 50e-3, 0, FALSE},
+    {"alltoall-phase", bench_alltoall_phase, 1024, ROUTING_DMODK, 1, 500e6 / 1048576, TRUE},
+    {"alltoall-phase", bench_alltoall_phase, 1024, ROUTING_ECMP, 1, 500e6 / 1048576, FALSE},
     {"sizes", bench_alltoall_sizes, 256, ROUTING_DMODK, 3, 0, FALSE},
     {"sizes", bench_alltoall_sizes, 256, ROUTING_ECMP, 3, 0, FALSE},
 };
