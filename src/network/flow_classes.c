@@ -9,6 +9,8 @@
 typedef __int128 ShareSum;
 #define SHARE_UNIT 0x1p90
 
+#define ODD UINT64_C(0xbf58476d1ce4e5b9)
+
 static uint64_t
 mix(uint64_t value)
 {
@@ -25,21 +27,19 @@ bits_of(double value)
     return bits;
 }
 
-/* Different colours of a column, numbered as first met: an open table of as many as may be, and a few more. */
+/* Different colours of a column, numbered as first met: an open table, at most half full. */
 typedef struct {
-    uint64_t *keys;
+    uint64_t *keys;    /* by slot */
     uint32_t *numbers; /* INDEX_NONE = empty */
-    uint32_t mask, n, most;
+    uint32_t size, n, most;
 } Palette;
 
 static void
-palette_begin(Palette *palette, uint32_t most)
+palette_resize(Palette *palette, uint32_t size)
 {
-    uint32_t size = 64;
-    while (size < 2 * (uint64_t)most + 2)
-        size *= 2;
-    *palette =
-        (Palette){.keys = g_new(uint64_t, size), .numbers = g_new(uint32_t, size), .mask = size - 1, .most = most};
+    palette->size = size;
+    palette->keys = g_new(uint64_t, size);
+    palette->numbers = g_new(uint32_t, size);
     memset(palette->numbers, 0xff, size * sizeof *palette->numbers);
 }
 
@@ -50,27 +50,52 @@ palette_end(Palette *palette)
     g_free(palette->numbers);
 }
 
+static uint32_t
+slot_of(const Palette *palette, uint64_t key)
+{
+    uint32_t slot = (uint32_t)key & (palette->size - 1);
+    while (palette->numbers[slot] != INDEX_NONE && palette->keys[slot] != key)
+        slot = (slot + 1) & (palette->size - 1);
+    return slot;
+}
+
+static void
+palette_grow(Palette *palette)
+{
+    Palette old = *palette;
+    palette_resize(palette, 2 * old.size);
+    for (uint32_t i = 0; i < old.size; i++) {
+        if (old.numbers[i] == INDEX_NONE)
+            continue;
+        uint32_t slot = slot_of(palette, old.keys[i]);
+        palette->keys[slot] = old.keys[i];
+        palette->numbers[slot] = old.numbers[i];
+    }
+    palette_end(&old);
+}
+
 /* INDEX_NONE: one too many. */
 static uint32_t
 palette_number(Palette *palette, uint64_t key)
 {
-    uint32_t slot = (uint32_t)key & palette->mask;
-    while (palette->numbers[slot] != INDEX_NONE && palette->keys[slot] != key)
-        slot = (slot + 1) & palette->mask;
+    uint32_t slot = slot_of(palette, key);
     if (palette->numbers[slot] != INDEX_NONE)
         return palette->numbers[slot];
     if (palette->n == palette->most)
         return INDEX_NONE;
     palette->keys[slot] = key;
-    return palette->numbers[slot] = palette->n++;
+    uint32_t number = palette->numbers[slot] = palette->n++;
+    if (2 * palette->n > palette->size)
+        palette_grow(palette);
+    return number;
 }
 
 /* How many colours a column has; more than most: most + 1. numbers: NULL, or what each gets. */
 static uint32_t
 count_colors(const uint64_t *colors, uint32_t n, uint32_t most, uint32_t *numbers)
 {
-    Palette palette;
-    palette_begin(&palette, MIN(most, n));
+    Palette palette = {.most = most};
+    palette_resize(&palette, 64);
     uint32_t count = 0;
     for (uint32_t i = 0, last = INDEX_NONE; i < n; i++) {
         if (i == 0 || colors[i] != colors[i - 1])
@@ -121,7 +146,7 @@ color_links(Refinement *refinement)
             sums[graph->links[u]] += graph->shares == NULL ? color : mix(color ^ bits_of(graph->shares[u]));
     }
     for (uint32_t l = 0; l < graph->n_links; l++)
-        refinement->links[l] = mix(refinement->links[l] ^ mix(sums[l]));
+        refinement->links[l] = mix(refinement->links[l] * ODD + sums[l]);
 }
 
 /* ... and a flow's those of its links. */
@@ -135,29 +160,31 @@ color_flows(Refinement *refinement)
             uint64_t color = refinement->links[graph->links[u]];
             sum += graph->shares == NULL ? color : mix(color ^ bits_of(graph->shares[u]));
         }
-        refinement->flows[f] = mix(refinement->flows[f] ^ mix(sum));
+        refinement->flows[f] = mix(refinement->flows[f] * ODD + sum);
     }
 }
 
-/* FALSE: more than `most` colours of flows. */
+/* Until a pass splits nothing: the next would see what the one before it saw. FALSE: more than `most` colours of flows.
+ */
 static gboolean
 refine(Refinement *refinement, uint32_t most)
 {
     const FlowGraph *graph = refinement->graph;
-    uint32_t n_flows = 0, n_links = 0;
     first_colors(refinement);
-    for (;;) {
+    uint32_t n_flows = count_colors(refinement->flows, graph->n_flows, most, NULL), n_links = 0, n;
+    while (n_flows <= most) {
         color_links(refinement);
-        color_flows(refinement);
-        uint32_t flows = count_colors(refinement->flows, graph->n_flows, most, NULL);
-        if (flows > most)
-            return FALSE;
-        uint32_t links = count_colors(refinement->links, graph->n_links, graph->n_links, NULL);
-        if (flows == n_flows && links == n_links)
+        n = count_colors(refinement->links, graph->n_links, graph->n_links, NULL);
+        if (n == n_links)
             return TRUE;
-        n_flows = flows;
-        n_links = links;
+        n_links = n;
+        color_flows(refinement);
+        n = count_colors(refinement->flows, graph->n_flows, most, NULL);
+        if (n == n_flows)
+            return TRUE;
+        n_flows = n;
     }
+    return FALSE;
 }
 
 static int

@@ -9,59 +9,172 @@
 /* Fewer flows than this may be classes each; of more, a tenth; and no more than can be laid out by stages. */
 enum { FEW_FLOWS = 64, MOST_CLASSES = 1024 };
 
-static FlowClasses *
-find_classes(const Fluid *self, const Ways *ways, const Transfer *transfers, FlowColor **colors)
+/* What classes are found from: flows with the rate each can have at most, and the links that can hold any back. */
+typedef struct {
+    FlowColor *colors;
+    double *capacity; /* by link kept */
+    uint32_t *number; /* by link of ways: as kept; INDEX_NONE = not kept */
+    uint32_t n_links; /* kept */
+    uint32_t *first, *hops;
+    double *shares;
+} Sketch;
+
+static void
+sketch_clear(Sketch *sketch)
 {
-    uint32_t n = ways->n;
-    *colors = g_new(FlowColor, n);
-    for (uint32_t t = 0; t < n; t++) {
-        gboolean moves = ways->first[t + 1] > ways->first[t];
-        (*colors)[t] = (FlowColor){transfers[t].weight, ways->cap_Bps[t], moves ? transfers[t].bytes : 0};
-    }
-    g_autofree double *capacity = g_new(double, MAX(1, ways->n_links));
-    for (uint32_t l = 0; l < ways->n_links; l++)
-        capacity[l] = self->capacity[ways->links[l]];
-    FlowGraph graph = {n, ways->n_links, ways->first, ways->hops, ways->shares, *colors, capacity};
-    return flow_classes_find(&graph, MIN(MAX(FEW_FLOWS, n / 10), MOST_CLASSES));
+    g_free(sketch->colors);
+    g_free(sketch->capacity);
+    g_free(sketch->number);
+    g_free(sketch->first);
+    g_free(sketch->hops);
+    g_free(sketch->shares);
 }
 
-/* One flow a class on one link a class. */
-static MaxMin *
-quotient(const Fluid *self, const Course *course, const FlowClasses *found, uint32_t *flow_of)
+static double
+share_of(const Ways *ways, uint32_t hop)
 {
-    MaxMin *solver = maxmin_new(found->n_link_classes);
-    for (uint32_t l = 0; l < course->ways->n_links; l++)
-        maxmin_set_capacity(solver, found->link_class_of[l], self->capacity[course->ways->links[l]]);
-    g_autofree MaxMinUse *uses = g_new(MaxMinUse, MAX(1, found->n_link_classes));
-    for (uint32_t c = 0; c < found->n_classes; c++) {
-        uint32_t n = found->first[c + 1] - found->first[c];
-        for (uint32_t i = 0; i < n; i++) {
-            ClassUse use = found->uses[found->first[c] + i];
-            uses[i] = (MaxMinUse){use.link_class, use.coefficient};
-        }
-        flow_of[c] =
-            n > 0 ? maxmin_add(solver, uses, n, course->classes[c].weight, course->classes[c].cap_Bps) : INDEX_NONE;
+    return ways->shares != NULL ? ways->shares[hop] : 1;
+}
+
+/* The most that a transfer can have: what its links have for it alone. */
+static void
+color_flows(const Fluid *self, Course *course, const Transfer *transfers, Sketch *sketch)
+{
+    const Ways *ways = course->ways;
+    sketch->colors = g_new(FlowColor, ways->n);
+    for (uint32_t t = 0; t < ways->n; t++) {
+        gboolean moves = ways->first[t + 1] > ways->first[t];
+        double most = ways->cap_Bps[t];
+        for (uint32_t h = ways->first[t]; h < ways->first[t + 1]; h++)
+            most = MIN(most, self->capacity[ways->links[ways->hops[h]]] / share_of(ways, h));
+        course->saturates |= most < ways->cap_Bps[t];
+        sketch->colors[t] = (FlowColor){transfers[t].weight, most, moves ? transfers[t].bytes : 0};
     }
-    return solver;
+}
+
+/* A link on which all can have the most that they can have holds nobody back, whoever the others are: it is left out,
+ * and tells no flows apart. */
+static void
+keep_links(const Fluid *self, Course *course, Sketch *sketch)
+{
+    const Ways *ways = course->ways;
+    g_autofree long double *most = g_new0(long double, MAX(1, ways->n_links));
+    g_autofree uint32_t *on = g_new0(uint32_t, MAX(1, ways->n_links));
+    for (uint32_t t = 0; t < ways->n; t++)
+        for (uint32_t h = ways->first[t]; h < ways->first[t + 1]; h++) {
+            most[ways->hops[h]] += (long double)sketch->colors[t].cap_Bps * share_of(ways, h);
+            on[ways->hops[h]]++;
+        }
+    sketch->number = g_new(uint32_t, MAX(1, ways->n_links));
+    sketch->capacity = g_new(double, MAX(1, ways->n_links));
+    for (uint32_t l = 0; l < ways->n_links; l++) {
+        double capacity = self->capacity[ways->links[l]];
+        sketch->number[l] = INDEX_NONE;
+        if (most[l] > capacity) {
+            sketch->capacity[sketch->n_links] = capacity;
+            sketch->number[l] = sketch->n_links++;
+        } else {
+            course->crowded[l] = on[l] > 1 && most[l] >= capacity * (1 - 1e-10L);
+        }
+    }
+}
+
+/* The hops over links that are kept. */
+static void
+keep_hops(const Ways *ways, Sketch *sketch)
+{
+    uint32_t n = 0;
+    sketch->first = g_new(uint32_t, (size_t)ways->n + 1);
+    sketch->hops = g_new(uint32_t, MAX(1, ways->first[ways->n]));
+    if (ways->shares != NULL)
+        sketch->shares = g_new(double, MAX(1, ways->first[ways->n]));
+    for (uint32_t t = 0; t < ways->n; t++) {
+        sketch->first[t] = n;
+        for (uint32_t h = ways->first[t]; h < ways->first[t + 1]; h++) {
+            if (sketch->number[ways->hops[h]] == INDEX_NONE)
+                continue;
+            sketch->hops[n] = sketch->number[ways->hops[h]];
+            if (sketch->shares != NULL)
+                sketch->shares[n] = ways->shares[h];
+            n++;
+        }
+    }
+    sketch->first[ways->n] = n;
+}
+
+static FlowClasses *
+find_classes(const Fluid *self, Course *course, const Transfer *transfers, Sketch *sketch)
+{
+    const Ways *ways = course->ways;
+    color_flows(self, course, transfers, sketch);
+    keep_links(self, course, sketch);
+    FlowGraph graph = {ways->n, ways->n_links, ways->first, ways->hops, ways->shares, sketch->colors, sketch->capacity};
+    if (sketch->n_links < ways->n_links) { /* else all keep their numbers */
+        keep_hops(ways, sketch);
+        graph.n_links = sketch->n_links;
+        graph.first = sketch->first;
+        graph.links = sketch->hops;
+        graph.shares = sketch->shares;
+    }
+    return flow_classes_find(&graph, MIN(MAX(FEW_FLOWS, ways->n / 10), MOST_CLASSES));
+}
+
+/* The quotient while its stages are laid out: one flow a class on one link a class, and one link more that holds
+ * nobody, for classes that no link can hold back. */
+typedef struct {
+    Course *course;
+    const Sketch *sketch;
+    const FlowClasses *found;
+    MaxMin *solver;
+    uint32_t *flow_of; /* by class; INDEX_NONE = has ended */
+    Count *left;       /* by class, of a member */
+    uint32_t *on;      /* by class of links: members under way on each */
+} Quotient;
+
+#define BOUNDLESS_BPS 0x1p54
+
+static void
+add_classes(Quotient *it)
+{
+    const FlowClasses *found = it->found;
+    for (uint32_t l = 0; l < it->sketch->n_links; l++)
+        maxmin_set_capacity(it->solver, found->link_class_of[l], it->sketch->capacity[l]);
+    maxmin_set_capacity(it->solver, found->n_link_classes, BOUNDLESS_BPS);
+    g_autofree MaxMinUse *uses = g_new(MaxMinUse, found->n_link_classes + 1);
+    for (uint32_t c = 0; c < found->n_classes; c++) {
+        const CourseClass *class = &it->course->classes[c];
+        uint32_t n = found->first[c + 1] - found->first[c];
+        uses[0] = (MaxMinUse){found->n_link_classes, 1};
+        for (uint32_t i = 0; i < n; i++)
+            uses[i] =
+                (MaxMinUse){found->uses[found->first[c] + i].link_class, found->uses[found->first[c] + i].coefficient};
+        it->left[c] = class->bytes * BYTE;
+        it->flow_of[c] = INDEX_NONE;
+        if (class->bytes > 0)
+            it->flow_of[c] = maxmin_add(it->solver, uses, MAX(1, n), class->weight, class->cap_Bps);
+    }
 }
 
 /* Marks the links that are full now with more than one member on them. */
 static void
-note_full(Course *course, const FlowClasses *found, const MaxMin *solver, const uint32_t *flow_of)
+note_full(Quotient *it)
 {
-    g_autofree uint32_t *on = g_new0(uint32_t, MAX(1, found->n_link_classes)); /* members, on a link of each class */
+    Course *course = it->course;
+    const FlowClasses *found = it->found;
+    memset(it->on, 0, found->n_link_classes * sizeof *it->on);
     for (uint32_t c = 0; c < course->n_classes; c++)
-        for (uint32_t u = found->first[c]; flow_of[c] != INDEX_NONE && u < found->first[c + 1]; u++)
-            on[found->uses[u].link_class] += found->uses[u].n_flows;
+        for (uint32_t u = found->first[c]; it->flow_of[c] != INDEX_NONE && u < found->first[c + 1]; u++)
+            it->on[found->uses[u].link_class] += found->uses[u].n_flows;
     gboolean any = FALSE;
     for (uint32_t k = 0; k < found->n_link_classes; k++) {
-        gboolean full = on[k] > 0 && isfinite(maxmin_link_level(solver, k));
+        gboolean full = it->on[k] > 0 && isfinite(maxmin_link_level(it->solver, k));
         course->saturates |= full;
-        on[k] = full && on[k] > 1;
-        any |= on[k];
+        it->on[k] = full && it->on[k] > 1;
+        any |= it->on[k] > 0;
     }
     for (uint32_t l = 0; any && l < course->ways->n_links; l++)
-        course->crowded[l] |= on[found->link_class_of[l]];
+        if (it->sketch->number[l] != INDEX_NONE && it->on[found->link_class_of[it->sketch->number[l]]] > 0)
+            course->crowded[l] = TRUE;
 }
 
 static void
@@ -73,62 +186,67 @@ add_stage(Course *course, SimTime end_ps)
     course->end_ps[n - 1] = end_ps;
 }
 
-/* The next stage from `now` on: rates, its length, who ends with it. FALSE: it never ends. */
+/* How long the rates of now hold: until the first class ends. FALSE: for ever. */
 static gboolean
-next_stage(Course *course, const FlowClasses *found, MaxMin *solver, uint32_t *flow_of, Count *left, SimTime *now)
+stage_length(const Quotient *it, const double *rates, SimTime *length)
 {
-    uint32_t n_changed, stage = course->n_stages;
-    SimTime shortest = SIM_TIME_MAX, time;
     gboolean ends = FALSE;
-    maxmin_solve(solver, &n_changed);
-    note_full(course, found, solver, flow_of);
-    double *rates = course->rates + (size_t)stage * course->n_classes;
-    for (uint32_t c = 0; c < course->n_classes; c++) {
-        rates[c] = flow_of[c] != INDEX_NONE ? maxmin_rate(solver, flow_of[c]) : 0;
-        if (flow_of[c] == INDEX_NONE || !fluid_time(left[c], rates[c], &time))
+    *length = SIM_TIME_MAX;
+    for (uint32_t c = 0; c < it->course->n_classes; c++) {
+        SimTime time;
+        if (it->flow_of[c] == INDEX_NONE || !fluid_time(it->left[c], rates[c], &time))
             continue;
-        shortest = MIN(shortest, time);
+        *length = MIN(*length, time);
         ends = TRUE;
     }
-    SimTime end;
-    if (!ends || !sim_time_add(*now, shortest, &end))
+    return ends;
+}
+
+/* The next stage from `now` on. FALSE: it never ends. */
+static gboolean
+next_stage(Quotient *it, SimTime *now)
+{
+    Course *course = it->course;
+    uint32_t n_changed, stage = course->n_stages;
+    double *rates = course->rates + (size_t)stage * course->n_classes;
+    SimTime length;
+    maxmin_solve(it->solver, &n_changed);
+    note_full(it);
+    for (uint32_t c = 0; c < course->n_classes; c++)
+        rates[c] = it->flow_of[c] != INDEX_NONE ? maxmin_rate(it->solver, it->flow_of[c]) : 0;
+    if (!stage_length(it, rates, &length) || !sim_time_add(*now, length, now))
         return FALSE;
     for (uint32_t c = 0; c < course->n_classes; c++) {
-        if (flow_of[c] == INDEX_NONE)
+        if (it->flow_of[c] == INDEX_NONE)
             continue;
-        left[c] -= fluid_speed(rates[c]) * shortest;
-        if (left[c] > 0)
+        it->left[c] -= fluid_speed(rates[c]) * length;
+        if (it->left[c] > 0)
             continue;
-        maxmin_remove(solver, flow_of[c]);
-        flow_of[c] = INDEX_NONE;
+        maxmin_remove(it->solver, it->flow_of[c]);
+        it->flow_of[c] = INDEX_NONE;
         course->classes[c].end = stage;
     }
-    *now = end;
-    add_stage(course, end);
+    add_stage(course, *now);
     return TRUE;
 }
 
-/* Lays out the stages. Members that move nothing end with a first stage of no length. */
+/* Members that move nothing end with a first stage of no length. */
 static gboolean
-lay_out(Fluid *self, Course *course, const FlowClasses *found)
+lay_out(Course *course, const Sketch *sketch, const FlowClasses *found)
 {
-    uint32_t n = course->n_classes, moving = 0;
-    g_autofree uint32_t *flow_of = g_new(uint32_t, n);
+    uint32_t n = course->n_classes;
+    g_autofree uint32_t *flow_of = g_new(uint32_t, n), *on = g_new(uint32_t, found->n_link_classes + 1);
     g_autofree Count *left = g_new(Count, n);
-    MaxMin *solver = quotient(self, course, found, flow_of);
-    SimTime now = 0;
+    g_autoptr(MaxMin) solver = maxmin_new(found->n_link_classes + 1);
+    Quotient quotient = {course, sketch, found, solver, flow_of, left, on};
     course->rates = g_new0(double, n);
-    for (uint32_t c = 0; c < n; c++) {
-        left[c] = course->classes[c].bytes * BYTE;
-        course->classes[c].end = 0;
-        moving += flow_of[c] != INDEX_NONE;
-    }
-    gboolean ends = TRUE;
-    if (moving < n)
+    add_classes(&quotient);
+    if (maxmin_n_flows(solver) < n)
         add_stage(course, 0);
+    SimTime now = 0;
+    gboolean ends = TRUE;
     while (ends && maxmin_n_flows(solver) > 0)
-        ends = next_stage(course, found, solver, flow_of, left, &now);
-    maxmin_free(solver);
+        ends = next_stage(&quotient, &now);
     return ends;
 }
 
@@ -254,25 +372,21 @@ prepare_books(Course *course)
 }
 
 static gboolean
-fill(Fluid *self, Course *course, const Transfer *transfers)
+fill(Fluid *self, Course *course, const Transfer *transfers, Sketch *sketch)
 {
-    if (course->ways->ramps)
-        return FALSE;
-    g_autofree FlowColor *colors = NULL;
-    g_autoptr(FlowClasses) found = find_classes(self, course->ways, transfers, &colors);
+    course->crowded = g_new0(uint8_t, MAX(1, course->ways->n_links));
+    g_autoptr(FlowClasses) found = find_classes(self, course, transfers, sketch);
     if (found == NULL)
         return FALSE;
     course->n_classes = found->n_classes;
     course->class_of = g_steal_pointer(&found->class_of);
     course->classes = g_new0(CourseClass, course->n_classes);
-    course->crowded = g_new0(uint8_t, MAX(1, course->ways->n_links));
-    for (uint32_t m = course->ways->n; m-- > 0;) { /* any of its members */
-        CourseClass *class = &course->classes[course->class_of[m]];
-        class->weight = colors[m].weight;
-        class->cap_Bps = colors[m].cap_Bps;
-        class->bytes = colors[m].bytes;
+    for (uint32_t m = 0; m < course->ways->n; m++) { /* any of its members */
+        const FlowColor *color = &sketch->colors[m];
+        course->classes[course->class_of[m]] =
+            (CourseClass){.weight = color->weight, .cap_Bps = color->cap_Bps, .bytes = color->bytes};
     }
-    return lay_out(self, course, found) && find_parts(course) && (self->usage == NULL || prepare_books(course));
+    return lay_out(course, sketch, found) && find_parts(course) && (self->usage == NULL || prepare_books(course));
 }
 
 Course *
@@ -286,7 +400,10 @@ course_new(Fluid *self, const Transfer *transfers, uint32_t n)
         return NULL;
     Course *course = g_new0(Course, 1);
     course->ways = ways;
-    if (fill(self, course, transfers))
+    Sketch sketch = {0};
+    gboolean filled = !ways->ramps && fill(self, course, transfers, &sketch);
+    sketch_clear(&sketch);
+    if (filled)
         return course;
     course_free(course);
     return NULL;

@@ -14,7 +14,7 @@ typedef struct {
 } CoursePart;
 
 typedef struct {
-    double weight, cap_Bps;
+    double weight, cap_Bps; /* the cap: what its links have for one of them alone, or less */
     uint64_t bytes;
     uint32_t end;        /* the stage at whose end it ends */
     MaxMinUse *uses;     /* for the books: all its members together; NULL without books */

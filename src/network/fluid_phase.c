@@ -253,7 +253,7 @@ split_member(Fluid *self, Phase *phase, uint32_t member, Count left, MaxMinUse *
                      .n = ways->first[member + 1] - ways->first[member],
                      .largest = class->bytes,
                      .weight = class->weight,
-                     .cap_Bps = class->cap_Bps,
+                     .cap_Bps = ways->cap_Bps[member],
                      .latency_ps = ways->latency_ps[member]};
     for (uint32_t i = 0; i < demand.n; i++) {
         uint32_t hop = ways->first[member] + i;
