@@ -79,6 +79,10 @@ tests_test_differential_SOURCES = tests/test-differential.c tests/random_world.c
 	tests/reference.c tests/reference.h
 tests_test_differential_LDADD = $(TEST_LIBS)
 
+check_PROGRAMS += tests/test-flow-classes
+tests_test_flow_classes_SOURCES = tests/test-flow-classes.c tests/random_world.c tests/random_world.h tests/reference.c \
+	tests/reference.h
+tests_test_flow_classes_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-differential-phases
 tests_test_differential_phases_SOURCES = tests/test-differential-phases.c tests/random_world.c tests/random_world.h
 tests_test_differential_phases_LDADD = $(TEST_LIBS)
