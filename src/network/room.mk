@@ -79,6 +79,9 @@ tests_test_differential_SOURCES = tests/test-differential.c tests/random_world.c
 	tests/reference.c tests/reference.h
 tests_test_differential_LDADD = $(TEST_LIBS)
 
+check_PROGRAMS += tests/test-differential-holds
+tests_test_differential_holds_SOURCES = tests/test-differential-holds.c tests/random_world.c tests/random_world.h
+tests_test_differential_holds_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-flow-classes
 tests_test_flow_classes_SOURCES = tests/test-flow-classes.c tests/random_world.c tests/random_world.h tests/reference.c \
 	tests/reference.h
@@ -88,7 +91,7 @@ tests_test_differential_phases_SOURCES = tests/test-differential-phases.c tests/
 tests_test_differential_phases_LDADD = $(TEST_LIBS)
 
 # The differential tests at far more seeds than make check has; prints what fails.
-DIFFERENTIAL = tests/test-differential tests/test-differential-grains tests/test-differential-phases \
+DIFFERENTIAL = tests/test-differential tests/test-differential-grains tests/test-differential-holds tests/test-differential-phases \
 	tests/test-differential-runs
 differential: $(DIFFERENTIAL)
 	@for test in $(DIFFERENTIAL); do \
