@@ -180,6 +180,9 @@ parse_config(const Options *options, CollectiveKind kind, CollectiveConfig *conf
     config->grain = bundle ? GRAIN_BUNDLE : GRAIN_STEPS;
     config->channel_weights = nic ? CHANNELS_NIC : CHANNELS_EQUAL;
     config->algorithm[kind] = options->algorithm;
+    if (options->algorithm != NULL && collective_algorithm_is_file(options->algorithm) &&
+        collective_algorithm_load(options->algorithm, kind, error) == NULL)
+        return FALSE;
     if (options->channels < 0 || options->channels > 1024)
         return error_input(error, "--channels %d: 0 (as many as NICs) to 1024", options->channels);
     config->channels = (uint32_t)options->channels;
@@ -289,7 +292,8 @@ run(int argc, char **argv, GError **error)
          "GPUs by their place: all (default), N = the first N, 0-3,8-11", "LIST"},
         {"bytes", 'b', 0, G_OPTION_ARG_STRING, &o.bytes, "Size, or first:last:xFACTOR (default 1KiB:8GiB:x2)", "SIZES"},
         {"model", 'm', 0, G_OPTION_ARG_STRING, &o.model, "Network model: fluid (default), analytic", "NAME"},
-        {"algorithm", 'a', 0, G_OPTION_ARG_STRING, &o.algorithm, "Default: that of the collective", "NAME"},
+        {"algorithm", 'a', 0, G_OPTION_ARG_STRING, &o.algorithm,
+         "One of these, or msccl:FILE; default: that of the collective", "NAME"},
         {"grain", 'g', 0, G_OPTION_ARG_STRING, &o.grain, "steps (default) or bundle", "GRAIN"},
         {"channels", 'c', 0, G_OPTION_ARG_INT, &o.channels, "Default 0: NICs per server", "N"},
         {"channel-weights", 0, 0, G_OPTION_ARG_STRING, &o.weights, "equal (default) or nic", "HOW"},

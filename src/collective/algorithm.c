@@ -62,6 +62,10 @@ collective_algorithm_help(const char *algorithm)
 static const char *
 resolve(const char *name, const CollectiveSpec *spec)
 {
+    if (algorithm_is_file(name)) { /* what it is not for goes the default way, as in the runtime of MSCCL */
+        const CollectiveAlgorithm *file = algorithm_from_file(name, NULL);
+        return file == NULL || algorithm_file_suits(file, spec) ? name : default_name[spec->kind];
+    }
     if (name != NULL && strcmp(name, "auto") != 0)
         return name;
     if (name != NULL && spec->kind == COLLECTIVE_ALL_REDUCE && spec->bytes <= AUTO_SMALL_B)
@@ -75,10 +79,32 @@ collective_algorithm(const CollectiveSpec *spec, const CollectiveConfig *config)
     return resolve(config->algorithm[spec->kind], spec);
 }
 
+const char *
+collective_algorithm_load(const char *name, CollectiveKind kind, GError **error)
+{
+    const CollectiveAlgorithm *file = algorithm_from_file(name, error);
+    if (file == NULL)
+        return NULL;
+    if ((file->kinds >> kind & 1) != 0)
+        return file->name;
+    error_input(error, "%s: this algorithm is not for %s", name, collective_kind_name(kind));
+    return NULL;
+}
+
+gboolean
+collective_algorithm_is_file(const char *name)
+{
+    return algorithm_is_file(name);
+}
+
 const CollectiveAlgorithm *
 algorithm_find(const char *name, const CollectiveSpec *spec, GError **error)
 {
+    if (algorithm_is_file(name) && algorithm_from_file(name, error) == NULL)
+        return NULL;
     const char *resolved = resolve(name, spec);
+    if (algorithm_is_file(resolved))
+        return algorithm_from_file(resolved, error);
     const CollectiveAlgorithm *found = by_name(resolved);
     if (found == NULL) {
         const char *near = suggest_nearest(resolved, collective_algorithms(), G_N_ELEMENTS(algorithms));

@@ -8,7 +8,10 @@
 #include "collective/rings.h"
 #include "collective/schedule.h"
 
+typedef struct CollectiveAlgorithm CollectiveAlgorithm;
+
 typedef struct {
+    const CollectiveAlgorithm *algorithm;
     const CollectiveSpec *spec;
     const Layout *layout;
     const uint64_t *cut; /* of layout_cut: the bytes of each channel */
@@ -34,13 +37,13 @@ typedef struct {
     Pairs *pairs;
 } Plan;
 
-typedef struct {
+struct CollectiveAlgorithm {
     const char *name, *help;
     uint32_t kinds; /* bit 1 << CollectiveKind */
     /* Adds to plan, whose first two parts are made but empty. FALSE with an INPUT error where the members do not suit.
      */
     gboolean (*plan)(const PlanRequest *request, Plan *plan, GError **error);
-} CollectiveAlgorithm;
+};
 
 #define KIND_BIT(kind) (1u << COLLECTIVE_##kind)
 
@@ -50,6 +53,12 @@ extern const CollectiveAlgorithm algorithm_ring, algorithm_halving_doubling, alg
 /* By name ("auto" and NULL are resolved by kind, members and size); NULL with an INPUT error that names the nearest, or
  * says what the algorithm is for. */
 const CollectiveAlgorithm *algorithm_find(const char *name, const CollectiveSpec *spec, GError **error);
+
+/* "msccl:PATH": a file instead of a name. It is read at the first call; NULL with an INPUT error. */
+gboolean algorithm_is_file(const char *name);
+const CollectiveAlgorithm *algorithm_from_file(const char *name, GError **error);
+/* Is this collective of the kind, the number of members and the size that such a file is for? */
+gboolean algorithm_file_suits(const CollectiveAlgorithm *algorithm, const CollectiveSpec *spec);
 
 /* A plan for n >= 2 members; NULL with an error. */
 Plan *plan_new(const CollectiveAlgorithm *algorithm, const PlanRequest *request, GError **error);

@@ -260,7 +260,7 @@ check_routes(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GEr
 static gboolean
 make(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **error)
 {
-    PlanRequest request = {spec, plan->layout, plan->cut, plan->compact};
+    PlanRequest request = {plan->algorithm, spec, plan->layout, plan->cut, plan->compact};
     plan->plan = plan_new(plan->algorithm, &request, error);
     if (plan->plan == NULL || !check_routes(cache, spec, plan, error))
         return FALSE;

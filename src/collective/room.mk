@@ -1,4 +1,6 @@
 # collective: one line a module, in alphabetical order
+libtrainshed_a_SOURCES += src/collective/algorithm_msccl.c
+libtrainshed_a_SOURCES += src/collective/msccl.c src/collective/msccl.h src/collective/msccl_execute.c
 libtrainshed_a_SOURCES += src/collective/algorithm.c src/collective/algorithm.h
 libtrainshed_a_SOURCES += src/collective/binomial.c
 libtrainshed_a_SOURCES += src/collective/collective.c src/collective/collective.h
@@ -42,3 +44,9 @@ tests_test_differential_grains_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-flight
 tests_test_flight_SOURCES = tests/test-flight.c tests/random_world.c tests/random_world.h
 tests_test_flight_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-msccl
+tests_test_msccl_LDADD = $(TEST_LIBS)
+FUZZ_TARGETS += tests/fuzz/fuzz-msccl
+tests_fuzz_fuzz_msccl_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_msccl_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/msccl.seeds

@@ -48,6 +48,12 @@ schedule_send(Schedule *schedule, ScheduleNode send)
     return schedule->rows->len - 1;
 }
 
+uint64_t
+schedule_bytes(const Schedule *schedule, uint32_t send)
+{
+    return g_array_index(schedule->rows, ScheduleNode, send).bytes;
+}
+
 uint32_t
 schedule_join(Schedule *schedule, uint32_t member, uint32_t channel, uint32_t phase, uint64_t reduce_B)
 {

@@ -45,6 +45,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(Schedule, schedule_free)
 uint32_t schedule_send(Schedule *schedule, ScheduleNode send);
 uint32_t schedule_join(Schedule *schedule, uint32_t member, uint32_t channel, uint32_t phase, uint64_t reduce_B);
 
+/* Of a send, while the schedule is built. */
+uint64_t schedule_bytes(const Schedule *schedule, uint32_t send);
+
 /* node waits until another one was sent (own), or delivered and reduced. before == INDEX_NONE: nothing. */
 void schedule_after_sent(Schedule *schedule, uint32_t node, uint32_t before);
 void schedule_after_delivered(Schedule *schedule, uint32_t node, uint32_t before);

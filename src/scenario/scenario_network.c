@@ -116,6 +116,23 @@ scenario_read_network(const Reading *reading, const YamlNode *node, Scenario *sc
     return TRUE;
 }
 
+/* "msccl:FILE", relative to the scenario. */
+static gboolean
+read_algorithm_file(const Reading *reading, const YamlNode *node, CollectiveKind kind, CollectiveConfig *config,
+                    GError **error)
+{
+    size_t scheme = strcspn(node->text, ":") + 1;
+    g_autofree char *path = field_resolve(reading, node->text + scheme);
+    g_autofree char *name = g_strdup_printf("%.*s%s", (int)scheme, node->text, path);
+    GError *wrong = NULL;
+    config->algorithm[kind] = collective_algorithm_load(name, kind, &wrong);
+    if (config->algorithm[kind] != NULL)
+        return TRUE;
+    yaml_fail(reading->tree, node, error, "%s", wrong->message);
+    g_error_free(wrong);
+    return FALSE;
+}
+
 /* The key is the kind; the algorithms offered are those that serve it. */
 static gboolean
 read_algorithm(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
@@ -129,6 +146,8 @@ read_algorithm(const Reading *reading, const YamlNode *node, const Field *field,
         if (collective_algorithm_serves(*name, kind))
             g_ptr_array_add(serving, (char *)(uintptr_t)*name);
     g_ptr_array_add(serving, NULL);
+    if (node->kind == YAML_SCALAR && collective_algorithm_is_file(node->text))
+        return read_algorithm_file(reading, node, kind, config, error);
     unsigned index;
     if (!field_name(reading, node, (const char *const *)serving->pdata, &index, error))
         return FALSE;
