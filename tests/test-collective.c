@@ -175,6 +175,40 @@ START_TEST(direct_is_a_and_n_minus_1_parts)
 }
 END_TEST
 
+/* Above 256 members direct is not listed in bundles. 300 hosts with 1 to 300 ns on the way up, 1 us a chunk: a member
+ * has all of a round with the last that came from the farthest other; two rounds take 2 (n - 1) chunks, and 300 + 299
+ * ns, since the farthest gets its last from the next to farthest. 2^-34 s a byte to reduce 299 000 B, rounded up. */
+START_TEST(direct_among_many_takes_what_it_would_by_hand)
+{
+    enum { N = 300 };
+    static const RoutingPolicy policies[] = {ROUTING_ECMP, ROUTING_DMODK, ROUTING_SPRAY};
+    static const struct {
+        CollectiveKind kind;
+        SimTime rounds, latency_ns, reductions;
+    } cases[] = {{COLLECTIVE_ALL_REDUCE, 2, 599, 1},
+                 {COLLECTIVE_REDUCE_SCATTER, 1, 300, 1},
+                 {COLLECTIVE_ALL_GATHER, 1, 300, 0},
+                 {COLLECTIVE_ALL_TO_ALL, 1, 300, 0}};
+    SimTime up[N];
+    for (uint32_t i = 0; i < N; i++)
+        up[i] = (i + 1) * PS_PER_NS;
+    g_autoptr(Fabric) fabric = world_hosts(N, up, NULL, 1e9);
+    for (size_t c = 0; c < G_N_ELEMENTS(cases); c++) {
+        WorldRun run = run_of(fabric, cases[c].kind, N, N * 1000, "direct");
+        g_autofree uint64_t *pairs = run.pair_bytes = g_new0(uint64_t, N * N);
+        run.config.grain = GRAIN_BUNDLE;
+        run.config.reduce_cost_s_per_B = 0x1p-34;
+        run.routing = policies[_i];
+        SimTime expected = cases[c].rounds * (N - 1) * PS_PER_US + cases[c].latency_ns * PS_PER_NS +
+                           cases[c].reductions * INT64_C(17404091);
+        check_equal(world_run(&run), expected, "direct", (int)c);
+        for (uint32_t i = 0; i < N; i++)
+            for (uint32_t j = 0; j < N; j++)
+                ck_assert_uint_eq(pairs[i * N + j], i == j ? 0 : 1000 * (uint64_t)cases[c].rounds);
+    }
+}
+END_TEST
+
 START_TEST(extra_ranks_are_folded_in)
 {
     /* 6 = 4 + 2: S to the partner and back, around halving-doubling of 4: 2 (a + S b) + 4 a + 2 * 3/4 S b. */
@@ -474,6 +508,7 @@ add_tests(TCase *tc)
     tcase_add_loop_test(tc, random_rings_follow_the_recursion_in_both_grains, 0, 120);
     tcase_add_loop_test(tc, every_algorithm_has_equal_grains_where_all_hops_are_equal, 0, 7);
     tcase_add_loop_test(tc, direct_is_a_and_n_minus_1_parts, 0, 2);
+    tcase_add_loop_test(tc, direct_among_many_takes_what_it_would_by_hand, 0, 3);
     tcase_add_test(tc, extra_ranks_are_folded_in);
     tcase_add_loop_test(tc, bytes_are_conserved_between_members_and_grains, 0, 2);
     tcase_add_loop_test(tc, an_uneven_all_to_all_moves_its_matrix, 0, 4);

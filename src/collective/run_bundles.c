@@ -123,11 +123,13 @@ add_ring(Run *run, const Ring *ring, const NetworkProbe *probes, SimTime first_p
                                           ring_total(ring, p));
         const NetworkProbe *met = &probes[here];
         g_array_append_val(state->transfers, transfer);
-        *sends_ps = MAX(*sends_ps, duration(transfer.bytes, met->rate_Bps));
+        SimTime sends = duration(transfer.bytes, met->rate_Bps);
+        *sends_ps = MAX(*sends_ps, sends);
         SimTime ready = rings_opens(rings, here) ? state->ready_ps[src] - first_ps : 0;
         hops[p] = (RingHop){met->latency_ps, met->rate_Bps, ready};
     }
-    *total_ps = MAX(*total_ps, ring_time(ring, hops, run->config->slice_B, run->config->reduce_cost_s_per_B));
+    SimTime total = ring_time(ring, hops, run->config->slice_B, run->config->reduce_cost_s_per_B);
+    *total_ps = MAX(*total_ps, total);
 }
 
 /* The rings [from, to) of one stage; what is added to the slowest hop's bytes. */

@@ -274,8 +274,9 @@ reckon(Run *run, SimTime *end_ps)
     *end_ps = 0;
     for (guint r = 0; r < rings_of(run)->rings->len; r++) {
         const Ring *ring = ring_at(run, r);
-        *end_ps = MAX(*end_ps, ring_time_exact(ring, flight->hops + ring->first_seat, run->config->slice_B,
-                                               run->config->reduce_cost_s_per_B));
+        SimTime one = ring_time_exact(ring, flight->hops + ring->first_seat, run->config->slice_B,
+                                      run->config->reduce_cost_s_per_B);
+        *end_ps = MAX(*end_ps, one);
     }
     return sim_time_add(run_now(run), *end_ps, end_ps);
 }

@@ -91,7 +91,8 @@ static void
 reckon(Reckoning *r, const NetworkProbe *met, uint32_t i, uint32_t j)
 {
     SimTime sends = sends_of(r, r->pairs->by_source ? i : j, met->rate_Bps);
-    r->done_ps[j] = MAX(r->done_ps[j], plus(plus(r->ready_ps[i], sends), met->latency_ps));
+    SimTime done = plus(plus(r->ready_ps[i], sends), met->latency_ps);
+    r->done_ps[j] = MAX(r->done_ps[j], done);
 }
 
 /* The latest sources of a group, of two sites: one of them is not the destination's. */
@@ -132,7 +133,8 @@ reckon_group(Reckoning *r, uint32_t from)
             if (last->site == INDEX_NONE)
                 continue;
             SimTime sends = r->pairs->by_source ? 0 : sends_of(r, j, met->rate_Bps);
-            r->done_ps[j] = MAX(r->done_ps[j], plus(plus(last->at_ps, sends), met->latency_ps));
+            SimTime done = plus(plus(last->at_ps, sends), met->latency_ps);
+            r->done_ps[j] = MAX(r->done_ps[j], done);
         }
     }
 }
@@ -195,7 +197,8 @@ next_round(Run *run)
         return;
     }
     SimTime through = plus(state->planned_ps, reckon_round(run, probes));
-    state->planned_ps = MAX(through, reduce_round(run, round));
+    SimTime done = reduce_round(run, round);
+    state->planned_ps = MAX(through, done);
     Bundle bundle = {.pairs = &state->pairs, .latency_ps = state->planned_ps - through};
     run_send_bundle(run, &bundle, 0);
 }

@@ -138,3 +138,6 @@ check_PROGRAMS += tests/test-packet-limits
 tests_test_packet_limits_SOURCES = tests/test-packet-limits.c tests/packet_fixture.c tests/packet_fixture.h \
 	tests/network_fixture.c tests/network_fixture.h
 tests_test_packet_limits_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-all-pairs
+tests_test_all_pairs_SOURCES = tests/test-all-pairs.c tests/random_world.c tests/random_world.h
+tests_test_all_pairs_LDADD = $(TEST_LIBS)
