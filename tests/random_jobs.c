@@ -89,7 +89,8 @@ random_draft(const uint32_t *sizes, Random *dice)
 
 /* One role's program: computing on one stream, communication on another; each op may wait for one before it. */
 static void
-write_program(Workload *workload, uint32_t role, const Draft *drafts, uint32_t n, const uint32_t *waits_for)
+write_program(Workload *workload, uint32_t role, const Draft *drafts, uint32_t n, const uint32_t *waits_for,
+              gboolean together)
 {
     Program *program = workload_program(workload, workload_add_program(workload, FALSE));
     uint32_t streams[2] = {program_add_stream(program, "comp", TRUE), program_add_stream(program, "comm", TRUE)};
@@ -112,6 +113,8 @@ write_program(Workload *workload, uint32_t role, const Draft *drafts, uint32_t n
             ends[i] = program_add_op(program, op, "recv", NULL, 0);
         }
     }
+    if (!together)
+        return;
     Op barrier = op_default(OP_COLLECTIVE);
     barrier.collective = COLLECTIVE_BARRIER;
     barrier.group = 2;
@@ -120,7 +123,7 @@ write_program(Workload *workload, uint32_t role, const Draft *drafts, uint32_t n
 }
 
 static Workload *
-random_workload(RandomJob *job, const uint32_t *sizes, Random *dice)
+random_workload(RandomJob *job, const uint32_t *sizes, gboolean together, Random *dice)
 {
     uint32_t n_ranks = sizes[0] * sizes[1], all[RANDOM_RANKS], waits_for[16];
     Workload *workload = workload_new(n_ranks);
@@ -131,7 +134,7 @@ random_workload(RandomJob *job, const uint32_t *sizes, Random *dice)
     workload_add_group(workload, "world", all, n_ranks);
     Draft drafts[16];
     uint32_t n = 2 + below(dice, 9);
-    job->collectives = 1;
+    job->collectives = together ? 1 : 0;
     for (uint32_t i = 0; i < n; i++) {
         drafts[i] = random_draft(sizes, dice);
         waits_for[i] = i > 0 && below(dice, 2) ? below(dice, i) : INDEX_NONE;
@@ -139,7 +142,7 @@ random_workload(RandomJob *job, const uint32_t *sizes, Random *dice)
         job->collectives += drafts[i].op.kind == OP_COLLECTIVE ? n_ranks / drafts[i].members : 0;
     }
     for (uint32_t role = 0; role < 2; role++)
-        write_program(workload, role, drafts, n, waits_for);
+        write_program(workload, role, drafts, n, waits_for, together);
     for (uint32_t r = 0; r < n_ranks; r++)
         workload->program_of_rank[r] = role_of(r);
     GError *error = NULL;
@@ -196,8 +199,8 @@ place(RandomJob *job, const Fabric *fabric, gboolean *taken, Random *dice)
     return placement_choose(&spec, fabric, job->setup.workload, job->setup.name, random_next(dice), taken, nodes, NULL);
 }
 
-gboolean
-random_job(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *taken, Random *dice)
+static gboolean
+make(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *taken, gboolean together, Random *dice)
 {
     static const double scales[] = {1, 1, 0.3, 2.5};
     *job = (RandomJob){.setup = {.name = names[number], .scale_bytes = scales[below(dice, G_N_ELEMENTS(scales))]}};
@@ -211,7 +214,7 @@ random_job(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *take
     sizes[1] = 1 + below(dice, MIN(RANDOM_RANKS, room) / sizes[0]);
     if (sizes[0] * sizes[1] == 1)
         sizes[0] = 2;
-    Workload *workload = random_workload(job, sizes, dice);
+    Workload *workload = random_workload(job, sizes, together, dice);
     if (below(dice, 3) == 0) { /* recorded offsets, the smallest 0 */
         workload->start_ps = g_new0(SimTime, workload->n_ranks);
         for (uint32_t r = 1; r < workload->n_ranks; r++)
@@ -230,6 +233,18 @@ random_job(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *take
         if (collective_algorithm_serves("hierarchical", kind) && below(dice, 3) == 0)
             job->setup.collectives.algorithm[kind] = "hierarchical";
     return TRUE;
+}
+
+gboolean
+random_job(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *taken, Random *dice)
+{
+    return make(job, number, fabric, taken, TRUE, dice);
+}
+
+gboolean
+random_job_loose(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *taken, Random *dice)
+{
+    return make(job, number, fabric, taken, FALSE, dice);
 }
 
 void

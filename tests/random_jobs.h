@@ -17,4 +17,6 @@ typedef struct {
 /* Every iteration ends with a barrier of all ranks, so that all of them end it together. taken: GPUs that are in use,
  * by node. FALSE: fewer than two are left. */
 gboolean random_job(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *taken, Random *dice);
+/* Without that barrier: a rank begins its next iteration when its own is over, which others may not have begun. */
+gboolean random_job_loose(RandomJob *job, uint32_t number, const Fabric *fabric, gboolean *taken, Random *dice);
 void random_job_clear(RandomJob *job);

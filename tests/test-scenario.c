@@ -229,7 +229,7 @@ static const struct {
     {"seed: 7", "seed:", ":2:6: seed: found nothing, expected a whole number"},
     {"seed: 7", "sed: 7",
      ":2:1: sed: unknown key; did you mean \"seed\"? (known: name, seed, fabric, network, collectives, measure, jobs, "
-     "baseline, record, faults)"},
+     "baseline, memo, record, faults)"},
     {"seed: 7", "name: x", ":2:1: name: duplicate key; it stands in line 1 already"},
     {"name: two-buildings-two-tenants", "name: [x]", ":1:7: name: found a list, expected a text"},
     {"name: two-buildings-two-tenants", "name: ''", ":1:7: name: found an empty text"},

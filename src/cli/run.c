@@ -59,10 +59,10 @@ watch(void *owner, const char *phase, SimTime now, uint64_t events, double done)
 typedef struct {
     char *output, *model, *record, *time_limit;
     char **sets;
-    gboolean no_baseline, quiet;
+    gboolean no_baseline, no_memo, quiet;
 } Options;
 
-/* --model, --record and --no-baseline are short for --set. */
+/* --model, --record, --no-baseline and --no-memo are short for --set. */
 static char **
 all_sets(const Options *options)
 {
@@ -75,6 +75,8 @@ all_sets(const Options *options)
         g_ptr_array_add(sets, g_strdup_printf("record.level=%s", options->record));
     if (options->no_baseline)
         g_ptr_array_add(sets, g_strdup("baseline=false"));
+    if (options->no_memo)
+        g_ptr_array_add(sets, g_strdup("memo=false"));
     g_ptr_array_add(sets, NULL);
     return (char **)g_ptr_array_steal(sets, NULL);
 }
@@ -123,6 +125,7 @@ command(int argc, char **argv, GError **error)
         {"model", 0, 0, G_OPTION_ARG_STRING, &options.model, "Network model, same as --set network.model=NAME", "NAME"},
         {"record", 0, 0, G_OPTION_ARG_STRING, &options.record, "summary, iterations, collectives or flows", "LEVEL"},
         {"no-baseline", 0, 0, G_OPTION_ARG_NONE, &options.no_baseline, "Do not run each job alone as well", NULL},
+        {"no-memo", 0, 0, G_OPTION_ARG_NONE, &options.no_memo, "Do not skip over iterations that recur", NULL},
         {"time-limit", 0, 0, G_OPTION_ARG_STRING, &options.time_limit, "End after this much wall time, exit status 3",
          "TIME"},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &options.quiet, "Print no table", NULL},

@@ -1,5 +1,5 @@
 /* job.c - a job's iterations: who may begin which, their sums, and which of them count */
-#include "cluster/run.h"
+#include "cluster/memo.h"
 
 #include "base/error.h"
 
@@ -16,12 +16,26 @@ is_until(const JobRun *job)
     return job->setup->until != INDEX_NONE && job->simulation->setup->only_job == INDEX_NONE;
 }
 
+uint32_t
+job_told(const JobRun *job, uint32_t iteration)
+{
+    return iteration + job->simulation->skipped.iterations[job->index];
+}
+
+uint32_t
+job_iterations_left(const JobRun *job)
+{
+    uint32_t most = is_until(job) ? UINT32_MAX / 2 : job->setup->iterations, begun = job_told(job, job->asked);
+    return most > begun ? most - begun : 0;
+}
+
 gboolean
 job_may_begin(JobRun *job, uint32_t iteration)
 {
     if (iteration < job->asked)
         return TRUE;
-    if (is_until(job) ? job->simulation->jobs[job->setup->until].end_ps >= 0 : iteration >= job->setup->iterations)
+    if (is_until(job) ? job->simulation->jobs[job->setup->until].end_ps >= 0
+                      : job_told(job, iteration) >= job->setup->iterations)
         return FALSE;
     job->asked = iteration + 1;
     OpenIteration open = {.start_ps = engine_now(job->simulation->engine)};
@@ -43,33 +57,41 @@ all_jobs_ran(const Simulation *simulation, SimTime start_ps, SimTime end_ps)
     return TRUE;
 }
 
+void
+job_tell_iteration(JobRun *job, const IterationRecord *told)
+{
+    const Simulation *simulation = job->simulation;
+    const ClusterObserver *observer = &simulation->setup->observer;
+    IterationRecord iteration = *told;
+    iteration.counted = told->index >= job->setup->warmup &&
+                        (!simulation->setup->common || all_jobs_ran(simulation, told->start_ps, told->end_ps));
+    job->counted += iteration.counted ? 1 : 0;
+    if (observer->iteration != NULL)
+        observer->iteration(observer->owner, &iteration);
+}
+
 /* Means over ranks, rounded so that the four sum to the mean rank iteration rounded down. */
 static void
 tell_iteration(JobRun *job, const OpenIteration *open)
 {
-    const Simulation *simulation = job->simulation;
-    const ClusterObserver *observer = &simulation->setup->observer;
-    uint32_t index = job->first_open;
-    gboolean counted = index >= job->setup->warmup &&
-                       (!simulation->setup->common || all_jobs_ran(simulation, open->start_ps, open->end_ps));
-    job->counted += counted ? 1 : 0;
-    if (observer->iteration == NULL)
-        return;
     SimTime mean[ACCOUNT_CLASSES], sum = 0, before = 0;
     for (AccountClass c = 0; c < ACCOUNT_CLASSES; c++) {
         sum += open->sum[c];
         mean[c] = sum / job->setup->workload->n_ranks - before;
         before += mean[c];
     }
-    observer->iteration(observer->owner, &(IterationRecord){.job = job->index,
-                                                            .index = index,
-                                                            .start_ps = open->start_ps,
-                                                            .end_ps = open->end_ps,
-                                                            .compute_ps = mean[ACCOUNT_COMPUTE],
-                                                            .exposed_wait_ps = mean[ACCOUNT_WAIT],
-                                                            .exposed_transfer_ps = mean[ACCOUNT_TRANSFER],
-                                                            .idle_ps = mean[ACCOUNT_IDLE],
-                                                            .counted = counted});
+    IterationRecord iteration = {.job = job->index,
+                                 .index = job->first_open,
+                                 .start_ps = open->start_ps,
+                                 .end_ps = open->end_ps,
+                                 .compute_ps = mean[ACCOUNT_COMPUTE],
+                                 .exposed_wait_ps = mean[ACCOUNT_WAIT],
+                                 .exposed_transfer_ps = mean[ACCOUNT_TRANSFER],
+                                 .idle_ps = mean[ACCOUNT_IDLE]};
+    if (job->simulation->tape != NULL)
+        tape_iteration(job->simulation->tape, &iteration);
+    else
+        job_tell_iteration(job, &iteration);
 }
 
 void
@@ -83,7 +105,7 @@ job_iteration_ended(JobRun *job, const RankRun *rank)
             engine_fail(simulation->engine,
                         g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
                                     "job %s: the times of all ranks of iteration %u sum to more than 106 days",
-                                    job->setup->name, rank->iteration));
+                                    job->setup->name, job_told(job, rank->iteration)));
     open->end_ps = MAX(open->end_ps, now);
     if (++open->ranks_ended < job->setup->workload->n_ranks)
         return;
@@ -91,6 +113,7 @@ job_iteration_ended(JobRun *job, const RankRun *rank)
     tell_iteration(job, open);
     g_array_remove_index(job->open, 0);
     job->first_open++;
+    memo_iteration_ended(simulation->memo, job);
     if (stuck)
         engine_fail(simulation->engine,
                     g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
@@ -111,9 +134,48 @@ job_rank_ended(JobRun *job)
     const ClusterObserver *observer = &job->simulation->setup->observer;
     if (++job->ranks_ended < job->setup->workload->n_ranks)
         return;
-    job->end_ps = engine_now(job->simulation->engine);
+    job->end_ps = simulation_now(job->simulation);
+    memo_break(job->simulation->memo);
     if (observer->job_ended != NULL)
-        observer->job_ended(observer->owner, job->index, job->end_ps, job->first_open, "done");
+        observer->job_ended(observer->owner, job->index, job->end_ps, job_told(job, job->first_open), "done");
     if (--job->simulation->jobs_left == 0)
         engine_stop(job->simulation->engine); /* faults still to come would only lengthen the run */
+}
+
+static void
+add_times(Fingerprint *print, const SimTime *times)
+{
+    for (AccountClass c = 0; c < ACCOUNT_CLASSES; c++)
+        fingerprint_add(print, (uint64_t)times[c]);
+}
+
+static void
+add_rank(const JobRun *job, const RankRun *rank, SimTime now, Fingerprint *print)
+{
+    fingerprint_add(print, (uint64_t)(rank->iteration - job->first_open) << 1 | (rank->running ? 1 : 0));
+    if (!rank->running)
+        return;
+    fingerprint_add(print, (uint64_t)(now - rank->account.since_ps));
+    add_times(print, rank->account.sum);
+    for (AccountClass c = 0; c < ACCOUNT_IDLE; c++)
+        fingerprint_add(print, rank->account.running[c]);
+    progress_fingerprint(rank->progress, print);
+}
+
+void
+job_fingerprint(const JobRun *job, Fingerprint *print, SimTime *oldest)
+{
+    SimTime now = engine_now(job->simulation->engine);
+    fingerprint_add(print, (uint64_t)(job->asked - job->first_open) << 32 | job->ranks_ended);
+    for (guint i = 0; i < job->open->len; i++) {
+        const OpenIteration *open = &g_array_index(job->open, OpenIteration, i);
+        fingerprint_add(print, (uint64_t)(now - open->start_ps));
+        fingerprint_add(print, open->ranks_ended > 0 ? (uint64_t)(now - open->end_ps) : 0);
+        fingerprint_add(print, open->ranks_ended);
+        add_times(print, open->sum);
+    }
+    for (uint32_t r = 0; r < job->setup->workload->n_ranks; r++)
+        add_rank(job, &job->ranks[r], now, print);
+    meetings_fingerprint(job->meetings, print, oldest);
+    mailbox_fingerprint(job->mailbox, print);
 }

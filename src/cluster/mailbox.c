@@ -299,7 +299,8 @@ mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left)
             const Posted *posted = l->data;
             g_string_append_printf(text, "\n  job %s: rank %u waits in \"%s\", iteration %u, for a message",
                                    mailbox->job->setup->name, posted->rank->rank,
-                                   script_op_name(posted->rank->script, posted->op), posted->rank->iteration);
+                                   script_op_name(posted->rank->script, posted->op),
+                                   job_told(mailbox->job, posted->rank->iteration));
             if (posted->source != INDEX_NONE)
                 g_string_append_printf(text, " from rank %u", posted->source);
             (*lines_left)--;
@@ -311,8 +312,27 @@ mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left)
             continue;
         g_string_append_printf(
             text, "\n  job %s: \"%s\" of rank %u, iteration %u, to rank %u is in flight, but nothing moves it",
-            mailbox->job->setup->name, script_op_name(m->sender->script, m->send_op), m->source, m->sender->iteration,
-            m->destination);
+            mailbox->job->setup->name, script_op_name(m->sender->script, m->send_op), m->source,
+            job_told(mailbox->job, m->sender->iteration), m->destination);
         (*lines_left)--;
+    }
+}
+
+void
+mailbox_fingerprint(const Mailbox *mailbox, Fingerprint *print)
+{
+    for (uint32_t b = 0; b < mailbox->order->len; b++) {
+        const Box *box = g_ptr_array_index(mailbox->order, b);
+        fingerprint_add(print, (uint64_t)box->messages.length << 32 | box->posted.length);
+        for (GList *l = box->messages.head; l != NULL; l = l->next) {
+            const Message *m = message(mailbox, GPOINTER_TO_UINT(l->data) - 1);
+            fingerprint_add(print,
+                            (uint64_t)m->source << 34 | m->send_op << 2 | (m->sent ? 2 : 0) | (m->delivered ? 1 : 0));
+        }
+        for (GList *l = box->posted.head; l != NULL; l = l->next) {
+            const Posted *posted = l->data;
+            fingerprint_add(print, (uint64_t)posted->rank->rank << 32 | posted->op);
+            fingerprint_add(print, posted->source);
+        }
     }
 }

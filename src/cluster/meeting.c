@@ -227,6 +227,7 @@ hand_over(Meetings *meetings, Meeting *meeting, uint32_t instance, Pattern *patt
     }
     meeting->handle =
         collective_open(simulation->runner, &meeting->spec, &meetings->job->setup->collectives, meeting->slot, error);
+    history_add(engine_history(simulation->engine), meeting->handle); /* orders events of one instant */
     return meeting->handle != INDEX_NONE;
 }
 
@@ -330,23 +331,24 @@ tell(const Simulation *simulation, const Meeting *meeting)
     const Script *script = meeting->job->ranks[meeting->instance->ranks[0]].script;
     const Group *group = g_ptr_array_index(meeting->job->setup->workload->groups, meeting->instance->group);
     gboolean recorded = !network_moves_bytes(simulation->network);
-    observer->collective(
-        observer->owner,
-        &(CollectiveRecord){.job = meeting->job->index,
-                            .iteration = meeting->iteration,
-                            .group = group->name,
-                            .stream = script_stream_name(script, meeting->ops[0]),
-                            .seq = meeting->seq,
-                            .kind = meeting->spec.kind,
-                            .algorithm = recorded
-                                             ? "recorded"
-                                             : collective_algorithm(&meeting->spec, &meeting->job->setup->collectives),
-                            .ranks = meeting->instance->n,
-                            .bytes = meeting->spec.bytes,
-                            .first_ps = meeting->first_ps,
-                            .ready_ps = meeting->ready_ps,
-                            .end_ps = engine_now(simulation->engine),
-                            .alone_ps = recorded ? meeting->recorded_ps : meeting->pattern->alone_ps});
+    CollectiveRecord collective = {
+        .job = meeting->job->index,
+        .iteration = meeting->iteration,
+        .group = group->name,
+        .stream = script_stream_name(script, meeting->ops[0]),
+        .seq = meeting->seq,
+        .kind = meeting->spec.kind,
+        .algorithm = recorded ? "recorded" : collective_algorithm(&meeting->spec, &meeting->job->setup->collectives),
+        .ranks = meeting->instance->n,
+        .bytes = meeting->spec.bytes,
+        .first_ps = meeting->first_ps,
+        .ready_ps = meeting->ready_ps,
+        .end_ps = engine_now(simulation->engine),
+        .alone_ps = recorded ? meeting->recorded_ps : meeting->pattern->alone_ps};
+    if (simulation->tape != NULL)
+        tape_collective(simulation->tape, &collective);
+    else
+        observer->collective(observer->owner, &collective);
 }
 
 void
@@ -384,13 +386,31 @@ meetings_describe(const Meetings *meetings, GString *text, uint32_t *lines_left)
             uint32_t named = 0;
             g_string_append_printf(text, "\n  job %s: %s number %u of group %s, iteration %u, ",
                                    meetings->job->setup->name, collective_kind_name(meeting->spec.kind), meeting->seq,
-                                   group->name, meeting->iteration);
+                                   group->name, job_told(meeting->job, meeting->iteration));
             if (meeting->n_arrived == instance->n)
                 g_string_append(text, "is in flight");
             for (uint32_t i = 0; i < instance->n && named < 8; i++)
                 if (meeting->ops[i] == INDEX_NONE)
                     g_string_append_printf(text, "%s%u", named++ ? ", " : "waits for rank ", instance->ranks[i]);
             (*lines_left)--;
+        }
+    }
+}
+
+void
+meetings_fingerprint(const Meetings *meetings, Fingerprint *print, SimTime *oldest)
+{
+    SimTime now = engine_now(meetings->job->simulation->engine);
+    for (uint32_t n = 0; n < meetings->instances->len; n++) {
+        const Instance *instance = g_ptr_array_index(meetings->instances, n);
+        for (uint32_t m = 0; m < instance->open->len; m++) {
+            const Meeting *meeting = g_ptr_array_index(instance->open, m);
+            fingerprint_add(print, (uint64_t)n << 32 | meeting->seq);
+            fingerprint_add(print, (uint64_t)(meeting->iteration - meetings->job->first_open) << 32 | meeting->handle);
+            fingerprint_add(print, meeting->n_arrived);
+            fingerprint_add(print, (uint64_t)(now - meeting->first_ps));
+            fingerprint_add(print, (uint64_t)meeting->recorded_ps);
+            *oldest = MIN(*oldest, meeting->first_ps);
         }
     }
 }

@@ -4,12 +4,14 @@ libtrainshed_a_SOURCES += src/cluster/check.c src/cluster/check.h
 libtrainshed_a_SOURCES += src/cluster/job.c
 libtrainshed_a_SOURCES += src/cluster/mailbox.c
 libtrainshed_a_SOURCES += src/cluster/meeting.c
+libtrainshed_a_SOURCES += src/cluster/memo.c src/cluster/memo.h
 libtrainshed_a_SOURCES += src/cluster/observer.h
 libtrainshed_a_SOURCES += src/cluster/placement.c src/cluster/placement.h
 libtrainshed_a_SOURCES += src/cluster/rank.c
 libtrainshed_a_SOURCES += src/cluster/run.h
 libtrainshed_a_SOURCES += src/cluster/script.c src/cluster/script.h
 libtrainshed_a_SOURCES += src/cluster/simulation.c src/cluster/simulation.h
+libtrainshed_a_SOURCES += src/cluster/tape.c src/cluster/tape.h
 
 check_PROGRAMS += tests/test-placement tests/test-recorded-alone tests/test-script tests/test-simulation
 tests_test_placement_LDADD = $(TEST_LIBS)
@@ -20,3 +22,7 @@ check_PROGRAMS += tests/test-differential-runs
 tests_test_differential_runs_SOURCES = tests/test-differential-runs.c tests/random_jobs.c tests/random_jobs.h \
 	tests/random_world.c tests/random_world.h
 tests_test_differential_runs_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-memo-runs
+tests_test_memo_runs_SOURCES = tests/test-memo-runs.c tests/memo_log.c tests/memo_log.h tests/random_jobs.c \
+	tests/random_jobs.h tests/random_world.c tests/random_world.h
+tests_test_memo_runs_LDADD = $(TEST_LIBS)

@@ -13,6 +13,8 @@ typedef struct Simulation Simulation;
 typedef struct JobRun JobRun;
 typedef struct Meetings Meetings;
 typedef struct Mailbox Mailbox;
+typedef struct Memo Memo;
+typedef struct Tape Tape;
 
 typedef struct {
     JobRun *job;
@@ -61,6 +63,9 @@ struct Simulation {
     uint32_t next_coflow;
     GPtrArray *meetings; /* of Meeting *: slots, NULL = free */
     GArray *free_meetings;
+    Skipped skipped; /* what is told is that much later; iterations: never NULL */
+    Tape *tape;      /* all that is told goes through it; NULL without a memo */
+    Memo *memo;
 };
 
 /* rank.c */
@@ -68,6 +73,14 @@ void rank_begin(RankRun *rank);                 /* an iteration */
 void rank_op_ended(RankRun *rank, uint32_t op); /* what may start now starts */
 void rank_account(RankRun *rank, AccountClass class, int change);
 void rank_end_op_now(RankRun *rank, uint32_t op); /* as an event of this instant */
+
+/* The time, and a number of the job's iterations, as they are told. */
+SimTime simulation_now(const Simulation *simulation);
+uint32_t job_told(const JobRun *job, uint32_t iteration);
+
+/* tape.c: tells, with what was skipped added; records. */
+void tape_iteration(Tape *tape, const IterationRecord *raw);
+void tape_collective(Tape *tape, const CollectiveRecord *raw);
 
 /* meeting.c */
 Meetings *meetings_new(JobRun *job);
@@ -79,6 +92,9 @@ void meetings_drop_open(Simulation *simulation);
 /* One line for each collective that waits, into text. */
 void meetings_describe(const Meetings *meetings, GString *text, uint32_t *lines_left);
 
+/* Adds what is open to a fingerprint; *oldest becomes the earliest start of it where that is earlier. */
+void meetings_fingerprint(const Meetings *meetings, Fingerprint *print, SimTime *oldest);
+
 /* mailbox.c */
 Mailbox *mailbox_new(JobRun *job);
 void mailbox_free(Mailbox *mailbox);
@@ -87,6 +103,8 @@ void mailbox_receive(Mailbox *mailbox, RankRun *rank, uint32_t op);
 void mailbox_message_ended(Mailbox *mailbox, uint32_t slot); /* under a model that moves no bytes */
 /* One line for each receive without a message and each message that has not come, into text. */
 void mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left);
+
+void mailbox_fingerprint(const Mailbox *mailbox, Fingerprint *print); /* of all that waits there */
 
 /* S scaled by the job's scale_bytes, rounded down. */
 uint64_t job_scaled(const JobRun *job, uint64_t bytes);
@@ -97,3 +115,9 @@ void job_rank_ended(JobRun *job);
 /* May a rank begin this iteration? Decided once for all ranks of the job. */
 gboolean job_may_begin(JobRun *job, uint32_t iteration);
 void job_iteration_ended(JobRun *job, const RankRun *rank);
+/* Tells an iteration that has ended; its times and index are as told, whether it counts is found here. */
+void job_tell_iteration(JobRun *job, const IterationRecord *told);
+/* Iterations that any rank may still begin. */
+uint32_t job_iterations_left(const JobRun *job);
+/* Adds where its ranks are to a fingerprint, as seen from now, with meetings and mailbox. */
+void job_fingerprint(const JobRun *job, Fingerprint *print, SimTime *oldest);

@@ -1,5 +1,7 @@
 #include "cluster/script.h"
 
+#include "base/random.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -295,4 +297,21 @@ gboolean
 progress_done(const Progress *progress)
 {
     return progress->n_ended == progress->script->n_ops;
+}
+
+void
+progress_fingerprint(const Progress *progress, Fingerprint *print)
+{
+    const Script *script = progress->script;
+    fingerprint_add(print, progress->n_ended);
+    for (uint32_t s = 0; s <= script->n_streams; s++) {
+        uint64_t waiting = 0; /* in no order: the least goes first */
+        for (uint32_t i = 0; progress->ready != NULL && i < progress->ready[s].len; i++)
+            waiting += hash_mix(progress->ready[s].ops[i] + UINT64_C(1));
+        fingerprint_add(print, waiting + (progress->busy[s] ? 1 : 0));
+    }
+    for (uint32_t s = 0; progress->cursor != NULL && s < script->n_streams; s++)
+        fingerprint_add(print, progress->cursor[s]);
+    for (uint32_t o = 0; progress->missing != NULL && o < script->n_ops; o++)
+        fingerprint_add(print, progress->missing[o]);
 }

@@ -5,6 +5,7 @@
  * counter an op. Both give the ops that may start, lowest index first. Knows nothing of time or of networks. */
 #pragma once
 
+#include "engine/history.h"
 #include "workload/program.h"
 
 typedef struct Script Script;
@@ -34,3 +35,5 @@ uint32_t progress_next(Progress *progress);
 void progress_end(Progress *progress, uint32_t op);
 /* Have all ops ended? */
 gboolean progress_done(const Progress *progress);
+/* Adds how far it is to a fingerprint. */
+void progress_fingerprint(const Progress *progress, Fingerprint *print);

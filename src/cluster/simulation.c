@@ -1,9 +1,16 @@
-#include "cluster/run.h"
+#include "cluster/memo.h"
+#include "cluster/tape.h"
 
 #include "base/error.h"
 #include "cluster/check.h"
 
 #include <assert.h>
+
+SimTime
+simulation_now(const Simulation *simulation)
+{
+    return engine_now(simulation->engine) + simulation->skipped.time_ps;
+}
 
 static void
 on_job_start(void *owner, const Event *event)
@@ -12,7 +19,8 @@ on_job_start(void *owner, const Event *event)
     JobRun *job = &simulation->jobs[event->target];
     const Workload *workload = job->setup->workload;
     const ClusterObserver *observer = &simulation->setup->observer;
-    job->start_ps = engine_now(simulation->engine);
+    job->start_ps = simulation_now(simulation);
+    memo_break(simulation->memo);
     if (observer->job_started != NULL)
         observer->job_started(observer->owner, job->index, job->start_ps, job->setup->nodes, workload->n_ranks);
     for (uint32_t r = 0; r < workload->n_ranks; r++) {
@@ -65,8 +73,9 @@ on_watch(void *owner)
     double done = 1;
     for (uint32_t j = 0; j < setup->n_jobs; j++)
         if (simulation->jobs[j].simulation != NULL && setup->jobs[j].iterations > 0)
-            done = MIN(done, (double)simulation->jobs[j].first_open / setup->jobs[j].iterations);
-    return setup->watch(setup->watch_owner, engine_now(simulation->engine), engine_events(simulation->engine), done);
+            done = MIN(done, (double)job_told(&simulation->jobs[j], simulation->jobs[j].first_open) /
+                                 setup->jobs[j].iterations);
+    return setup->watch(setup->watch_owner, simulation_now(simulation), engine_events(simulation->engine), done);
 }
 
 /* The job's ranks and what they share. Its collectives' room is there already. */
@@ -145,10 +154,15 @@ make(Simulation *simulation, GError **error)
     simulation->kind_op_end = engine_add_kind(simulation->engine, on_op_end, simulation);
     simulation->kind_message_end = engine_add_kind(simulation->engine, on_message_end, simulation);
     simulation->kind_meeting_end = engine_add_kind(simulation->engine, on_meeting_end, simulation);
+    simulation->skipped.iterations = g_new0(uint32_t, MAX(setup->n_jobs, 1));
+    if (setup->memo)
+        simulation->tape = tape_new(simulation);
     simulation->network = network_new(setup->model, &setup->network, simulation->routes, simulation->engine,
-                                      &setup->observer.network, error);
+                                      setup->memo ? tape_observer(simulation->tape) : &setup->observer.network, error);
     if (simulation->network == NULL)
         return FALSE;
+    if (setup->memo)
+        simulation->memo = memo_new(simulation, simulation->tape);
     simulation->runner = collective_runner_new(simulation->network, simulation->engine, on_collective_done, simulation);
     simulation->meetings = g_ptr_array_new();
     simulation->free_meetings = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -210,7 +224,7 @@ tell_unfinished(const Simulation *simulation, const char *status)
     for (uint32_t j = 0; j < simulation->setup->n_jobs && observer->job_ended != NULL; j++) {
         const JobRun *job = &simulation->jobs[j];
         if (job->simulation != NULL && job->end_ps < 0 && job->start_ps >= 0)
-            observer->job_ended(observer->owner, j, -1, job->first_open, status);
+            observer->job_ended(observer->owner, j, -1, job_told(job, job->first_open), status);
     }
 }
 
@@ -237,6 +251,9 @@ unmake(Simulation *simulation)
         g_ptr_array_unref(job->scripts);
         g_array_unref(job->open);
     }
+    memo_free(simulation->memo);
+    tape_free(simulation->tape);
+    g_free(simulation->skipped.iterations);
     g_free(simulation->jobs);
     g_free(simulation->ranks);
 }
@@ -254,11 +271,12 @@ play(Simulation *simulation, SimulationResult *result, GError **error)
     network_finish(simulation->network);
     if (failure != NULL)
         tell_unfinished(simulation, failure->code == TRAINSHED_ERROR_INTERRUPTED ? "interrupted" : "failed");
-    result->end_ps = engine_now(simulation->engine);
+    result->end_ps = simulation_now(simulation);
+    result->skipped = memo_periods(simulation->memo);
     result->events = engine_events(simulation->engine);
     result->totals = network_totals(simulation->network);
     for (uint32_t j = 0; j < setup->n_jobs; j++)
-        result->iterations[j] = simulation->jobs[j].first_open;
+        result->iterations[j] = simulation->jobs[j].first_open + simulation->skipped.iterations[j];
     for (uint32_t j = 0; j < setup->n_jobs; j++)
         result->counted[j] = simulation->jobs[j].counted;
     if (failure == NULL)

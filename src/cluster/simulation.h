@@ -40,6 +40,7 @@ typedef struct {
     uint32_t n_jobs;
     uint32_t only_job;          /* this one alone; INDEX_NONE = all */
     gboolean common;            /* count only iterations wholly inside the time in which all jobs run */
+    gboolean memo;              /* skip over what recurs exactly (memo.h): the same is told, sooner */
     gboolean collectives_alone; /* work out alone_ps of collectives */
     const FaultSetup *faults;
     uint32_t n_faults;
@@ -56,6 +57,7 @@ typedef struct {
     uint32_t *iterations; /* finished, a job */
     uint32_t *counted;    /* of these, those that count for the mean */
     NetworkTotals totals;
+    uint64_t skipped; /* whole periods that the memo skipped over */
 } SimulationResult;
 
 void simulation_result_clear(SimulationResult *result);

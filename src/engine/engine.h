@@ -5,6 +5,7 @@
 #pragma once
 
 #include "engine/event_queue.h"
+#include "engine/history.h"
 
 typedef struct Engine Engine;
 
@@ -42,6 +43,26 @@ void engine_stop(Engine *engine);
  * run with an INTERRUPTED error. */
 typedef gboolean (*EngineWatcher)(void *owner);
 void engine_set_watcher(Engine *engine, EngineWatcher watcher, void *owner);
+
+/* For the iteration memo (cluster/memo.h). history: every event is added to it; skipped: is added to the time where a
+ * user reads it, and its range is checked with it. Both borrowed, set once before the run; without, NULL. */
+void engine_set_memo(Engine *engine, History *history, const Skipped *skipped);
+History *engine_history(const Engine *engine);
+/* The time as a user reads it. */
+SimTime engine_shown(const Engine *engine);
+/* Calls pause once all of this instant has happened and been settled, before the next. */
+typedef void (*EnginePause)(void *owner);
+void engine_pause(Engine *engine, EnginePause pause, void *owner);
+
+/* Within a pause. All events to come, in no order. */
+typedef gboolean (*EngineLook)(void *owner, const Event *event);
+void engine_each(const Engine *engine, EngineLook look, void *owner);
+/* Brings the events that chosen says TRUE of forward by a time, which must leave them in the future. */
+void engine_bring_forward(Engine *engine, SimTime by, EngineLook chosen, void *owner);
+/* So many events were skipped. */
+void engine_count(Engine *engine, uint64_t n_events);
+/* Calls the watcher where it is time; FALSE: the run is to end. */
+gboolean engine_poll(Engine *engine);
 
 /* Runs until no event is left or the run is stopped: TRUE. FALSE with an error where it failed. */
 gboolean engine_run(Engine *engine, GError **error);

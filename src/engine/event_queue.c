@@ -227,3 +227,25 @@ event_queue_length(const EventQueue *queue)
 {
     return queue->length;
 }
+
+void
+event_queue_each(const EventQueue *queue, gboolean (*look)(void *owner, const Event *event), void *owner)
+{
+    for (size_t i = queue->next_ready; i < queue->n_ready; i++)
+        look(owner, &queue->ready[i]);
+    for (size_t i = 0; i < queue->n_later; i++)
+        look(owner, &queue->later[i]);
+    for (unsigned level = 0; level < LEVELS; level++)
+        for (unsigned digit = 0; digit < SLOTS; digit++)
+            for (const Block *block = queue->slots[level][digit].first; block != NULL; block = block->next)
+                for (uint32_t i = 0; i < block->n; i++)
+                    look(owner, &block->events[i]);
+}
+
+void
+event_queue_restart(EventQueue *queue, SimTime now)
+{
+    assert(queue->length == 0);
+    queue->next_ready = queue->n_ready = 0;
+    queue->now = now;
+}

@@ -32,3 +32,8 @@ gboolean event_queue_pop(EventQueue *queue, Event *event);
 gboolean event_queue_peek(EventQueue *queue, SimTime *when);
 
 size_t event_queue_length(const EventQueue *queue);
+
+/* Calls look for every event that waits, in no order; what it returns does not matter. */
+void event_queue_each(const EventQueue *queue, gboolean (*look)(void *owner, const Event *event), void *owner);
+/* An empty queue whose last event was at `now`, which may lie before the last one popped. */
+void event_queue_restart(EventQueue *queue, SimTime now);

@@ -70,6 +70,7 @@ release(Activities *activities, uint32_t number)
 {
     g_clear_pointer(&activities->rows[number].others, g_free);
     g_clear_pointer(&activities->rows[number].pairs, all_pairs_free);
+    activities->rows[number].n_members = 0; /* not in flight */
     activities->free_rows[activities->n_free++] = number;
     activities->in_flight--;
 }
@@ -86,6 +87,7 @@ handle_delivered(void *owner, const Event *event)
     Activities *activities = owner;
     const Activity *row = &activities->rows[event->target];
     uint32_t client = row->client, cookie = row->cookie; /* who is told may open more */
+    history_add(engine_history(activities->engine), activities_age(activities, event->target));
     tell_observer(activities, row);
     release(activities, event->target);
     tell(activities, client, cookie, NETWORK_DELIVERED);
@@ -138,6 +140,25 @@ take_row(Activities *activities)
     return activities->n_rows++;
 }
 
+uint64_t
+activities_age(const Activities *activities, uint32_t activity)
+{
+    return activities->opened - activities->rows[activity].order;
+}
+
+static void
+note_open(History *history, const Activity *activity)
+{
+    history_add(history, activity->n_members);
+    for (uint32_t i = 0; i < (activity->pairs != NULL ? 1 : activity->n_members); i++) {
+        const Transfer *member = activity->others != NULL ? &activity->others[i] : &activity->first;
+        history_add(history, (uint64_t)member->job << 32 | member->src_rank);
+        history_add(history, (uint64_t)member->channel << 32 | member->dst_rank);
+        history_add(history, member->bytes);
+        history_add(history, fingerprint_double(member->weight) ^ fingerprint_double(member->rate_cap_Bps) >> 3);
+    }
+}
+
 uint32_t
 activities_open(Activities *activities, uint32_t client, const Bundle *bundle, uint32_t cookie, gboolean single)
 {
@@ -157,6 +178,8 @@ activities_open(Activities *activities, uint32_t client, const Bundle *bundle, u
     else if (bundle->n_members > 1)
         activities->rows[number].others = g_memdup2(bundle->members, bundle->n_members * sizeof *bundle->members);
     activities->in_flight++;
+    if (engine_history(activities->engine) != NULL)
+        note_open(engine_history(activities->engine), &activities->rows[number]);
     return number;
 }
 
@@ -191,6 +214,7 @@ activities_sent(Activities *activities, uint32_t number)
     Activity *row = &activities->rows[number];
     row->sent_ps = engine_now(activities->engine);
     uint32_t client = row->client, cookie = row->cookie;
+    history_add(engine_history(activities->engine), activities_age(activities, number));
     if (activities->on_sent != NULL)
         activities->on_sent(activities->on_sent_owner, number);
     else
@@ -223,4 +247,25 @@ uint32_t
 activities_in_flight(const Activities *activities)
 {
     return activities->in_flight;
+}
+
+void
+activities_fingerprint(const Activities *activities, Fingerprint *print, SimTime *oldest)
+{
+    Fingerprint all = {0};
+    SimTime now = engine_now(activities->engine);
+    for (uint32_t i = 0; i < activities->n_rows; i++) {
+        const Activity *row = &activities->rows[i];
+        if (row->n_members == 0)
+            continue;
+        Fingerprint one = {row->client, row->n_members};
+        fingerprint_add(&one, activities_age(activities, i));
+        fingerprint_add(&one, (uint64_t)(now - row->start_ps));
+        fingerprint_add(&one, (uint64_t)row->first.src_rank << 32 | row->first.dst_rank);
+        all.a += one.a;
+        all.b += one.b;
+        *oldest = MIN(*oldest, row->start_ps);
+    }
+    fingerprint_add(print, all.a);
+    fingerprint_add(print, all.b);
 }

@@ -51,6 +51,12 @@ void activities_delivered_in(Activities *activities, uint32_t activity, SimTime 
 typedef void (*ActivitySent)(void *owner, uint32_t activity);
 void activities_on_sent(Activities *activities, ActivitySent sent, void *owner);
 
+/* Adds those in flight to a fingerprint, each by how many were made after it and by its age; *oldest becomes the
+ * earliest start among them where that is earlier. */
+void activities_fingerprint(const Activities *activities, Fingerprint *print, SimTime *oldest);
+/* Its name in the history: how many were made since. */
+uint64_t activities_age(const Activities *activities, uint32_t activity);
+
 /* Not delivered yet. */
 uint32_t activities_in_flight(const Activities *activities);
 

@@ -242,6 +242,12 @@ finish(Network *network)
         usage_finish(self->usage, engine_now(network->engine));
 }
 
+static void
+books(const Network *network, Usage **usage, struct LossMeter **meter)
+{
+    *usage = ((const Analytic *)network)->usage;
+}
+
 const NetworkModel network_analytic = {
     .name = "analytic",
     .help = "latency and bandwidth without contention; optional LogGOPS host costs",
@@ -254,4 +260,5 @@ const NetworkModel network_analytic = {
     .probe = probe,
     .capacities = capacities,
     .finish = finish,
+    .books = books,
 };

@@ -291,12 +291,25 @@ end_of(const FluidFlow *flow, SimTime *end)
 }
 
 static void
+note_rate(const Fluid *self, uint32_t number, double rate_Bps)
+{
+    History *history = engine_history(self->base.engine);
+    Fingerprint print = {0};
+    fingerprint_add(&print, fingerprint_double(rate_Bps));
+    fingerprint_add(&print, history_time(history, fluid_now(self)));
+    fingerprint_add(&print, activities_age(self->base.activities, number));
+    history_add_set(history, print);
+}
+
+static void
 change_rate(Fluid *self, uint32_t number, double rate_Bps)
 {
     FluidFlow *flow = &self->flows[number];
     SimTime now = fluid_now(self), end;
     bring_up(flow, now);
     flow->rate_Bps = rate_Bps;
+    if (engine_history(self->base.engine) != NULL)
+        note_rate(self, number, rate_Bps);
     if (end_of(flow, &end))
         end_heap_set(self->ends, number, end);
     else
@@ -698,6 +711,14 @@ finish(Network *network)
     usage_finish(self->usage, fluid_now(self));
 }
 
+static void
+books(const Network *network, Usage **usage, LossMeter **meter)
+{
+    const Fluid *self = (const Fluid *)network;
+    *usage = self->usage;
+    *meter = self->losses != NULL ? losses_meter(self->losses) : NULL;
+}
+
 const NetworkModel network_fluid = {
     .name = "fluid",
     .help = "flows at max-min fair rates, solved anew when one starts or ends (default)",
@@ -714,4 +735,5 @@ const NetworkModel network_fluid = {
     .probe = probe,
     .capacities = capacities,
     .finish = finish,
+    .books = books,
 };

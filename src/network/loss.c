@@ -428,3 +428,9 @@ losses_finish(Losses *losses, SimTime now)
 {
     loss_meter_finish(losses->meter, now, &losses->network->observer);
 }
+
+LossMeter *
+losses_meter(const Losses *losses)
+{
+    return losses->meter;
+}

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "network/demand.h"
+#include "network/loss_meter.h"
 #include "network/usage.h"
 
 typedef struct Losses Losses;
@@ -31,3 +32,6 @@ uint32_t losses_n_candidates(const Losses *losses);
 /* Of transfers of one job, with nobody else on the link, none can lose there. crowded: full, with more than one. */
 gboolean losses_is_plain(const Losses *losses, uint32_t link, gboolean crowded);
 void losses_finish(Losses *losses, SimTime now);
+
+/* Owned by losses. */
+LossMeter *losses_meter(const Losses *losses);

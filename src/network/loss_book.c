@@ -93,6 +93,12 @@ loss_book_add(LossBook *book, const LossKey *key, double lost_ps, double bytes)
     book->rows[*place].bytes += bytes;
 }
 
+gboolean
+loss_book_has(const LossBook *book, const LossKey *key)
+{
+    return *place_of(book, key) != INDEX_NONE;
+}
+
 #define COMPARE(field)                                                                                                 \
     if (x->field != y->field)                                                                                          \
     return x->field < y->field ? -1 : 1

@@ -16,5 +16,6 @@ void loss_book_free(LossBook *book); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(LossBook, loss_book_free)
 
 void loss_book_add(LossBook *book, const LossKey *key, double lost_ps, double bytes);
+gboolean loss_book_has(const LossBook *book, const LossKey *key);
 /* Each sum once, sorted by bucket, victim, culprit (none last), link, iteration, kind. */
 void loss_book_tell(const LossBook *book, SimTime bucket_ps, const NetworkObserver *observer);

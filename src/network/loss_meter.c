@@ -1,4 +1,5 @@
 #include "network/loss_meter.h"
+#include "network/loss_tape.h"
 
 #include "base/index.h"
 
@@ -21,7 +22,13 @@ struct LossMeter {
     SimTime *since;  /* by link: counted up to here */
     Cell *cells;
     uint32_t n_cells, room, free_cell;
+    History *history;       /* NULL: nobody asks */
+    Fingerprint print;      /* of what is being booked at one link */
+    const Skipped *skipped; /* never NULL */
+    LossTape *tape;         /* NULL: nothing is recorded */
 };
+
+static const Skipped nothing_skipped;
 
 LossRate
 loss_rate_of(double share)
@@ -41,6 +48,7 @@ loss_meter_new(uint32_t n_links, SimTime bucket_ps, const Usage *usage)
     memset(meter->first, 0xff, (n_links + 1) * sizeof *meter->first);
     meter->since = g_new0(SimTime, n_links + 1);
     meter->free_cell = INDEX_NONE;
+    meter->skipped = &nothing_skipped;
     return meter;
 }
 
@@ -50,6 +58,7 @@ loss_meter_free(LossMeter *meter)
     if (meter == NULL)
         return;
     loss_book_free(meter->book);
+    loss_tape_free(meter->tape);
     g_free(meter->first);
     g_free(meter->since);
     g_free(meter->cells);
@@ -66,22 +75,33 @@ loss_others_rate(const Usage *usage, uint32_t link, uint32_t job)
     return sum;
 }
 
-/* Books time passed from `from` on, bucket by bucket. bytes_Bps: what the culprit moves meanwhile. */
+/* Books time passed from `from` on. bytes_Bps: what the culprit moves meanwhile. */
 static void
 book_span(LossMeter *meter, const Cell *cell, uint32_t culprit, LossKind kind, double lost, double bytes_Bps,
           SimTime from, SimTime to)
 {
-    LossKey key = {.victim_job = cell->place.job,
-                   .culprit_job = culprit,
-                   .link = cell->place.link,
-                   .iteration = cell->place.iteration,
-                   .kind = kind};
-    while (from < to) {
-        key.bucket = from / meter->bucket_ps;
-        SimTime left = meter->bucket_ps - from % meter->bucket_ps, span = MIN(left, to - from);
-        loss_book_add(meter->book, &key, lost * (double)span, bytes_Bps * sim_time_seconds(span));
-        from += span;
+    LossSpan span = {.key = {.victim_job = cell->place.job,
+                             .culprit_job = culprit,
+                             .link = cell->place.link,
+                             .iteration = cell->place.iteration,
+                             .kind = kind},
+                     .lost = lost,
+                     .bytes_Bps = bytes_Bps,
+                     .from = from,
+                     .to = to};
+    if (meter->history != NULL) {
+        fingerprint_add(&meter->print, (uint64_t)span.key.victim_job << 32 | culprit);
+        fingerprint_add(&meter->print, history_time(meter->history, from) ^ (uint64_t)kind << 60);
+        fingerprint_add(&meter->print, fingerprint_double(lost));
+        fingerprint_add(&meter->print, fingerprint_double(bytes_Bps));
     }
+    if (meter->tape != NULL)
+        loss_tape_add(meter->tape, &span);
+    const uint32_t *skipped = meter->skipped->iterations;
+    span.key.iteration += skipped != NULL ? skipped[span.key.victim_job] : 0;
+    span.from += meter->skipped->time_ps;
+    span.to += meter->skipped->time_ps;
+    loss_span_book(&span, meter->book, meter->bucket_ps);
 }
 
 /* Is an earlier cell of this link a collision of the same job and iteration? Its culprits' bytes are counted there. */
@@ -127,8 +147,9 @@ loss_meter_run_on(LossMeter *meter, uint32_t link, SimTime now)
     uint32_t row = MIN(link, meter->n_links), first = meter->first[row];
     SimTime from = meter->since[row];
     meter->since[row] = now;
-    if (from == now)
+    if (from == now || first == INDEX_NONE)
         return;
+    meter->print = (Fingerprint){row, 0};
     for (uint32_t c = first; c != INDEX_NONE; c = meter->cells[c].next) {
         const Cell *cell = &meter->cells[c];
         if (cell->rate <= 0)
@@ -139,6 +160,10 @@ loss_meter_run_on(LossMeter *meter, uint32_t link, SimTime now)
         else
             book_on_culprits(meter, cell, first, from, now);
     }
+    if (meter->history == NULL)
+        return;
+    fingerprint_add(&meter->print, history_time(meter->history, now));
+    history_add_set(meter->history, meter->print);
 }
 
 static uint32_t
@@ -197,4 +222,40 @@ loss_meter_finish(LossMeter *meter, SimTime now, const NetworkObserver *observer
     for (uint32_t row = 0; row <= meter->n_links; row++)
         loss_meter_run_on(meter, row < meter->n_links ? row : INDEX_NONE, now);
     loss_book_tell(meter->book, meter->bucket_ps, observer);
+}
+
+void
+loss_meter_set_memo(LossMeter *meter, History *history, const Skipped *skipped)
+{
+    meter->history = history;
+    meter->skipped = skipped;
+}
+
+void
+loss_meter_tape_begin(LossMeter *meter)
+{
+    loss_meter_tape_drop(meter);
+    meter->tape = loss_tape_new();
+}
+
+gboolean
+loss_meter_tape_end(LossMeter *meter)
+{
+    if (loss_tape_end(meter->tape))
+        return TRUE;
+    loss_meter_tape_drop(meter);
+    return FALSE;
+}
+
+void
+loss_meter_tape_repeat(LossMeter *meter, const Repeat *repeat)
+{
+    loss_tape_book(meter->tape, repeat, meter->skipped, meter->book, meter->bucket_ps);
+}
+
+void
+loss_meter_tape_drop(LossMeter *meter)
+{
+    loss_tape_free(meter->tape);
+    meter->tape = NULL;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "network/loss_book.h"
+#include "network/repeat.h"
 #include "network/usage.h"
 
 /* Loss per time in units of 2^-60: sums are exact and leave nothing behind. */
@@ -34,6 +35,16 @@ uint32_t loss_meter_add(LossMeter *meter, const LossPlace *place, LossRate rate,
 void loss_meter_take(LossMeter *meter, uint32_t cell, LossRate rate, SimTime now);
 /* Counts everything up to now and tells. */
 void loss_meter_finish(LossMeter *meter, SimTime now, const NetworkObserver *observer);
+
+/* Of the iteration memo; both borrowed. */
+void loss_meter_set_memo(LossMeter *meter, History *history, const Skipped *skipped);
+/* Records from now on what is booked. */
+void loss_meter_tape_begin(LossMeter *meter);
+/* FALSE: it took too much, and is dropped. */
+gboolean loss_meter_tape_end(LossMeter *meter);
+/* Books the period again, so many times; the caller adds to what is skipped. */
+void loss_meter_tape_repeat(LossMeter *meter, const Repeat *repeat);
+void loss_meter_tape_drop(LossMeter *meter); /* fine where there is none */
 
 /* The rate of all jobs on a link but one, in 2^-32 B/s. */
 UsageCount loss_others_rate(const Usage *usage, uint32_t link, uint32_t job);

@@ -10,6 +10,8 @@
 #include "network/phase_state.h"
 
 typedef struct NetworkModel NetworkModel;
+struct Usage;
+struct LossMeter;
 
 struct Network {
     const NetworkModel *model;
@@ -53,6 +55,8 @@ struct NetworkModel {
     /* What each link has for bytes now; NULL: no such thing. */
     const double *(*capacities)(const Network *network);
     void (*finish)(Network *network); /* NULL: nothing to close */
+    /* Its books, each NULL where there is none; NULL: it keeps none that repeat.h could tell again. */
+    void (*books)(const Network *network, struct Usage **usage, struct LossMeter **meter);
 };
 
 extern const NetworkModel network_fluid, network_packet, network_analytic, network_recorded;

@@ -45,6 +45,7 @@ handle_later(void *owner, const Event *event)
 {
     Network *network = owner;
     struct NetworkLater change = network->later[event->target];
+    history_break(engine_history(network->engine));
     network_set_link(network, change.link, change.rate_Bps);
 }
 

@@ -11,6 +11,7 @@
 #include "network/observer.h"
 #include "network/packet_config.h"
 #include "network/path_limit.h"
+#include "network/repeat.h"
 
 typedef enum { NETWORK_SENT, NETWORK_DELIVERED } NetworkMoment;
 
@@ -67,8 +68,6 @@ typedef struct {
 } NetworkConfig;
 
 NetworkConfig network_config_default(void);
-
-typedef struct Network Network;
 
 /* The model's name is looked up in the table ("fluid", "packet", "analytic", "recorded"); unknown: NULL with an INPUT
  * error naming the nearest. routes and engine are borrowed; observer is copied, NULL = nobody listens. */

@@ -54,6 +54,10 @@ typedef struct {
     void (*loss)(void *owner, const Loss *loss);
     /* A transfer, or each member of a bundle, has arrived. */
     void (*transfer)(void *owner, const TransferRecord *transfer);
+    /* In place of so many calls of transfer, of so many bytes together, where a period is told again (cluster/memo.h);
+     * NULL: each is told by transfer. */
+    void (*traffic)(void *owner, uint32_t job, uint32_t src_rank, uint32_t dst_rank, uint64_t bytes,
+                    uint64_t transfers);
     /* A link over which packets went or were lost; at the end, in link order. */
     void (*packet_link)(void *owner, uint32_t link, const PacketLinkCounts *counts);
 } NetworkObserver;

@@ -256,6 +256,10 @@ network_send_phase(NetworkPattern *pattern, uint32_t iteration, uint32_t coflow,
     assert(!pattern->freed);
     Network *network = pattern->network;
     Phase *phase = open_phase(pattern, iteration, coflow, cookie);
+    History *history = engine_history(network->engine);
+    history_add(history, pattern->bytes);
+    history_add(history, (uint64_t)pattern->n << 32 | pattern->transfers[0].src_rank);
+    history_add(history, (uint64_t)pattern->transfers[0].dst_rank << 32 | pattern->transfers[0].job);
     if (network->model->send_phase == NULL || network->config.reroute_delay_ps > 0 ||
         !network->model->send_phase(network, phase))
         return send_one_by_one(phase, error);
@@ -314,4 +318,24 @@ phase_open_member(Phase *phase, uint32_t member)
     activities_get(network->activities, activity)->start_ps = phase->start_ps;
     phases->in_flight--;
     return activity;
+}
+
+void
+phases_fingerprint(const Phases *phases, Fingerprint *print, SimTime *oldest)
+{
+    Fingerprint all = {0};
+    SimTime now = engine_now(phases->network->engine);
+    for (guint i = 0; i < phases->rows->len; i++) {
+        const Phase *phase = phases->rows->pdata[i];
+        if (phase->pattern == NULL)
+            continue;
+        Fingerprint one = {phase->n_left, phase->pattern->bytes};
+        fingerprint_add(&one, (uint64_t)(now - phase->start_ps));
+        fingerprint_add(&one, (uint64_t)phase->pattern->transfers[0].job << 32 | phase->pattern->n);
+        all.a += one.a;
+        all.b += one.b;
+        *oldest = MIN(*oldest, phase->start_ps);
+    }
+    fingerprint_add(print, all.a);
+    fingerprint_add(print, all.b);
 }

@@ -40,6 +40,9 @@ Phase *phases_get(Phases *phases, uint32_t number);
 /* Undelivered members of phases that go by class (the others are activities). */
 uint32_t phases_in_flight(const Phases *phases);
 
+/* Adds the phases under way to a fingerprint; *oldest becomes the earliest start of them where that is earlier. */
+void phases_fingerprint(const Phases *phases, Fingerprint *print, SimTime *oldest);
+
 /* The transfer of a member, as of this phase. */
 Transfer phase_transfer(const Phase *phase, uint32_t member);
 

@@ -1,58 +1,11 @@
-#include "network/usage.h"
+#include "network/usage_state.h"
 
 #include "base/index.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Counts of one byte: 1e12 ps x 2^32. */
-#define BYTE ((UsageCount)PS_PER_S << 32)
-/* Counts above this are folded into whole bytes, but for some that a flow's end may take back. */
-#define FOLD ((UsageCount)1 << 120)
-#define KEPT (UINT64_C(1) << 20)
-
-enum { SIZE_CLASSES = 33 };
-
-typedef struct {
-    uint32_t link, job;
-    uint32_t next;          /* pair of the link */
-    UsageCount rate, count; /* in whole bytes' parts; count: of bytes beyond `whole` */
-    UsageCount share;       /* by coefficients: the rate itself, where few bytes are split over many links */
-    uint64_t whole, told;
-    SimTime last, bucket_end, busy; /* busy: within the bucket */
-} Pair;
-
-typedef struct {
-    uint32_t pair;
-    double coefficient;
-    uint64_t bytes;
-    UsageCount moved; /* of a split flow */
-} Hop;
-
-typedef struct {
-    uint32_t first, n;
-    gboolean whole; /* every hop takes all its bytes: `moved` counts for all */
-    uint64_t largest;
-    double rate_Bps;
-    SimTime since;
-    UsageCount moved;
-} Book;
-
-struct Usage {
-    SimTime bucket_ps;
-    const NetworkObserver *observer;
-    UsageHook hook;
-    void *hook_owner;
-    uint32_t *first_pair, *last_pair; /* by link */
-    uint32_t *jobs_on;                /* by link: pairs with a rate */
-    Pair *pairs;
-    uint32_t n_pairs, pairs_room;
-    Book *books;
-    uint32_t n_books, books_room, free_book; /* free books are chained through first */
-    Hop *hops;
-    uint32_t n_hops, hops_room;
-    uint32_t free_hops[SIZE_CLASSES]; /* chained through pair */
-};
+static const Skipped nothing_skipped;
 
 Usage *
 usage_new(uint32_t n_links, SimTime bucket_ps, const NetworkObserver *observer)
@@ -67,6 +20,7 @@ usage_new(uint32_t n_links, SimTime bucket_ps, const NetworkObserver *observer)
     memset(usage->last_pair, 0xff, n_links * sizeof *usage->last_pair);
     memset(usage->free_hops, 0xff, sizeof usage->free_hops);
     usage->free_book = INDEX_NONE;
+    usage->skipped = &nothing_skipped;
     return usage;
 }
 
@@ -81,7 +35,15 @@ usage_free(Usage *usage)
     g_free(usage->pairs);
     g_free(usage->books);
     g_free(usage->hops);
+    usage_tape_drop(usage);
     g_free(usage);
+}
+
+void
+usage_set_memo(Usage *usage, History *history, const Skipped *skipped)
+{
+    usage->history = history;
+    usage->skipped = skipped;
 }
 
 void
@@ -93,8 +55,8 @@ usage_set_hook(Usage *usage, UsageHook hook, void *owner)
 
 /* The end of the bucket that time lies in; a boundary belongs to the bucket it ends, so that what an ending flow
  * settles there is in that bucket. */
-static SimTime
-bucket_end(const Usage *usage, SimTime time)
+SimTime
+usage_bucket_end(const Usage *usage, SimTime time)
 {
     SimTime n = MAX(1, time / usage->bucket_ps + (time % usage->bucket_ps > 0));
     return n <= SIM_TIME_MAX / usage->bucket_ps ? n * usage->bucket_ps : SIM_TIME_MAX;
@@ -111,8 +73,11 @@ find_pair(Usage *usage, uint32_t link, uint32_t job, SimTime now)
         usage->pairs = g_renew(Pair, usage->pairs, usage->pairs_room);
     }
     uint32_t pair = usage->n_pairs++;
-    usage->pairs[pair] =
-        (Pair){.link = link, .job = job, .next = INDEX_NONE, .last = now, .bucket_end = bucket_end(usage, now)};
+    usage->pairs[pair] = (Pair){.link = link,
+                                .job = job,
+                                .next = INDEX_NONE,
+                                .last = now,
+                                .bucket_end = usage_bucket_end(usage, now + usage->skipped->time_ps)};
     if (usage->last_pair[link] == INDEX_NONE)
         usage->first_pair[link] = pair;
     else
@@ -143,21 +108,29 @@ run_on(Pair *pair, SimTime until)
     pair->last = until;
 }
 
-/* Counts up to now, telling the buckets that ended before. */
-static void
-advance(Usage *usage, Pair *pair, SimTime now)
+void
+usage_fold(Pair *pair)
 {
-    while (pair->bucket_end < now) {
-        run_on(pair, pair->bucket_end);
+    if (pair->count <= FOLD)
+        return;
+    uint64_t folded = (uint64_t)(pair->count / BYTE) - KEPT;
+    pair->whole += folded;
+    pair->count -= folded * BYTE;
+}
+
+void
+usage_advance(Usage *usage, uint32_t p, SimTime now)
+{
+    Pair *pair = &usage->pairs[p];
+    SimTime ahead = usage->skipped->time_ps, told = now + ahead;
+    while (pair->bucket_end < told) {
+        run_on(pair, pair->bucket_end - ahead);
         tell_bucket(usage, pair, pair->bucket_end);
-        pair->bucket_end = pair->rate > 0 ? bucket_end(usage, pair->bucket_end + 1) : bucket_end(usage, now);
+        pair->bucket_end =
+            pair->rate > 0 ? usage_bucket_end(usage, pair->bucket_end + 1) : usage_bucket_end(usage, told);
     }
     run_on(pair, now);
-    if (pair->count > FOLD) {
-        uint64_t folded = (uint64_t)(pair->count / BYTE) - KEPT;
-        pair->whole += folded;
-        pair->count -= folded * BYTE;
-    }
+    usage_fold(pair);
 }
 
 static void
@@ -167,12 +140,14 @@ change_pair(Usage *usage, uint32_t p, UsageCount rate_change, UsageCount share_c
     if (usage->hook != NULL)
         usage->hook(usage->hook_owner, pair->link, now);
     if (pair->last < now)
-        advance(usage, pair, now);
+        usage_advance(usage, p, now);
     usage->jobs_on[pair->link] -= pair->share > 0;
     pair->rate += rate_change;
     pair->share += share_change;
     usage->jobs_on[pair->link] += pair->share > 0;
     assert(pair->rate >= 0 && pair->share >= 0);
+    if (usage->tape != NULL)
+        usage_tape_mark(usage, p, now);
 }
 
 static uint32_t
@@ -216,12 +191,15 @@ uint32_t
 usage_begin(Usage *usage, uint32_t job, const Demand *demand, SimTime now)
 {
     uint32_t number = take_book(usage), first = take_hops(usage, demand->n);
+    if (usage->history != NULL)
+        history_add(usage->history, (history_time(usage->history, now) << 8 ^ demand->n) << 8 ^ job);
     Book book = {.first = first, .n = demand->n, .whole = TRUE, .largest = demand->largest, .since = now};
     for (uint32_t i = 0; i < demand->n; i++) {
         uint32_t pair = find_pair(usage, demand->uses[i].link, job, now);
         usage->hops[first + i] =
             (Hop){.pair = pair, .coefficient = demand->uses[i].coefficient, .bytes = demand->bytes[i]};
         book.whole = book.whole && demand->bytes[i] == demand->largest;
+        history_add(usage->history, demand->bytes[i] << 24 ^ demand->uses[i].link);
     }
     usage->books[number] = book;
     return number;
@@ -289,6 +267,8 @@ settle(Usage *usage, uint32_t number, uint64_t bytes, const uint64_t *parts, Sim
         if (parts != NULL)
             due = parts[i];
         usage->pairs[hop->pair].count += due * BYTE - moved;
+        if (usage->tape != NULL)
+            usage_tape_mark(usage, hop->pair, now);
     }
     release_book(usage, number);
 }
@@ -323,8 +303,8 @@ void
 usage_finish(Usage *usage, SimTime now)
 {
     for (uint32_t p = 0; p < usage->n_pairs; p++) {
-        advance(usage, &usage->pairs[p], now);
-        tell_bucket(usage, &usage->pairs[p], MIN(now, usage->pairs[p].bucket_end));
+        usage_advance(usage, p, now);
+        tell_bucket(usage, &usage->pairs[p], MIN(now + usage->skipped->time_ps, usage->pairs[p].bucket_end));
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "network/demand.h"
 #include "network/observer.h"
+#include "network/repeat.h"
 
 typedef __int128 UsageCount;
 
@@ -17,6 +18,9 @@ typedef struct Usage Usage;
 /* observer is borrowed. */
 Usage *usage_new(uint32_t n_links, SimTime bucket_ps, const NetworkObserver *observer);
 void usage_free(Usage *usage); /* NULL is fine */
+
+/* Of the iteration memo; both borrowed. */
+void usage_set_memo(Usage *usage, History *history, const Skipped *skipped);
 
 /* Told before the rate of a pair changes, where time has passed since it last did. */
 typedef void (*UsageHook)(void *owner, uint32_t link, SimTime now);
@@ -53,3 +57,13 @@ uint32_t usage_jobs_on(const Usage *usage, uint32_t link);
 uint32_t usage_book_pair(const Usage *usage, uint32_t book, uint32_t i);
 /* What the book's flow has on that link now, in 2^-32 B/s. */
 UsageCount usage_book_rate(const Usage *usage, uint32_t book, uint32_t i);
+
+/* Records from now on what happens to each pair, into memory of at most REPEAT_MOST marks. */
+void usage_tape_begin(Usage *usage, SimTime now);
+/* Ends the recording at `now`, a period after its begin. FALSE: it was not one (a pair is new, or a rate another than at
+ * its begin) or took too much; it is dropped then. */
+gboolean usage_tape_end(Usage *usage, SimTime now);
+/* The period again, so many times, from where it ended: counts and tells what buckets end in it. The caller adds the
+ * time to what is skipped. */
+void usage_tape_repeat(Usage *usage, uint64_t times);
+void usage_tape_drop(Usage *usage); /* fine where there is none */

@@ -114,16 +114,23 @@ write_flow(Recorder *recorder, const TransferRecord *transfer)
 }
 
 static void
+observe_traffic(void *owner, uint32_t job, uint32_t src_rank, uint32_t dst_rank, uint64_t bytes, uint64_t transfers)
+{
+    Recorder *recorder = owner;
+    recorder->transfers += transfers;
+    recorder->bytes += bytes;
+    if (recorder->traffic == NULL)
+        return;
+    TallyEntry *sum = tally_at(recorder->traffic, job, src_rank, dst_rank, 0);
+    sum->bytes += bytes;
+    sum->count += transfers;
+}
+
+static void
 observe_transfer(void *owner, const TransferRecord *transfer)
 {
     Recorder *recorder = owner;
-    recorder->transfers++;
-    recorder->bytes += transfer->bytes;
-    if (recorder->traffic != NULL) {
-        TallyEntry *sum = tally_at(recorder->traffic, transfer->job, transfer->src_rank, transfer->dst_rank, 0);
-        sum->bytes += transfer->bytes;
-        sum->count++;
-    }
+    observe_traffic(owner, transfer->job, transfer->src_rank, transfer->dst_rank, transfer->bytes, 1);
     if (recorder->level >= RESULTS_FLOWS)
         write_flow(recorder, transfer);
 }
@@ -162,6 +169,7 @@ recorder_observe_network(Recorder *recorder)
     recorder->observer.network.link_usage = observe_usage;
     recorder->observer.network.loss = observe_loss;
     recorder->observer.network.transfer = observe_transfer;
+    recorder->observer.network.traffic = recorder->level < RESULTS_FLOWS ? observe_traffic : NULL;
     recorder->observer.network.packet_link = observe_packet_link;
 }
 

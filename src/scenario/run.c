@@ -89,6 +89,7 @@ simulation_setup(Task *task, const JobSetup *jobs, const ClusterObserver *observ
                              .n_jobs = scenario->n_jobs,
                              .only_job = task->only_job,
                              .common = scenario->measure == MEASURE_COMMON,
+                             .memo = scenario->memo,
                              .collectives_alone = scenario->record >= RECORD_COLLECTIVES,
                              .faults = task->setup->faults,
                              .n_faults = task->setup->n_faults,

@@ -59,6 +59,7 @@ new_scenario(YamlTree *tree)
     scenario->pinned = g_ptr_array_new_with_free_func(free_names);
     scenario->collectives = collective_config_default();
     scenario->baseline = TRUE;
+    scenario->memo = TRUE;
     scenario->record = RECORD_COLLECTIVES;
     scenario->bucket_ps = PS_PER_MS;
     scenario->collisions = TRUE;
@@ -128,6 +129,7 @@ static const Field scenario_fields[] = {
     {"measure", read_measure},
     {"jobs", read_jobs},
     {"baseline", field_flag, offsetof(Scenario, baseline)},
+    {"memo", field_flag, offsetof(Scenario, memo)},
     {"record", read_record},
     {"faults", read_faults},
     {NULL},

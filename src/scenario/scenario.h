@@ -65,6 +65,7 @@ typedef struct {
     JobSpec *jobs;
     uint32_t n_jobs;
     gboolean baseline;
+    gboolean memo; /* skip over iterations that recur exactly */
     RecordLevel record;
     SimTime bucket_ps;
     gboolean collisions; /* record.collisions, default true */

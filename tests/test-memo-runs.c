@@ -1,0 +1,130 @@
+/* test-memo-runs.c - random jobs on random fabrics for many iterations: the iteration memo changes nothing that is told
+ *
+ * `make differential` runs more seeds. */
+#include "memo_log.h"
+#include "random_jobs.h"
+#include "random_world.h"
+#include "support.h"
+
+#include <stdlib.h>
+
+enum { MOST_FAULTS = 4 };
+
+typedef struct {
+    Fabric *fabric;
+    RandomJob jobs[RANDOM_JOBS];
+    JobSetup setups[RANDOM_JOBS];
+    FaultSetup faults[MOST_FAULTS];
+    SimulationSetup setup;
+} Case;
+
+static uint32_t
+below(Random *dice, uint32_t bound)
+{
+    return (uint32_t)random_below(dice, bound);
+}
+
+/* Links that slow down for a while, at any time of the run. */
+static uint32_t
+random_faults(Case *given, Random *dice)
+{
+    uint32_t n = 0;
+    SimTime at = 0, apart = below(dice, 2) ? 500 * PS_PER_US : 10 * PS_PER_MS;
+    while (n + 2 <= MOST_FAULTS && below(dice, 3) == 0) {
+        uint32_t link = below(dice, fabric_n_links(given->fabric));
+        double capacity = fabric_link(given->fabric, link)->capacity_Bps;
+        at += 1 + (SimTime)random_below(dice, (uint64_t)apart);
+        given->faults[n++] = (FaultSetup){at, link, capacity / 3};
+        at += 1 + (SimTime)random_below(dice, (uint64_t)apart);
+        given->faults[n++] = (FaultSetup){at, link, capacity};
+    }
+    return n;
+}
+
+static uint32_t
+random_jobs(Case *given, Random *dice)
+{
+    static const uint32_t lengths[] = {3, 10, 20, 40};
+    g_autofree gboolean *taken = g_new0(gboolean, fabric_n_nodes(given->fabric));
+    uint32_t n = 0;
+    for (uint32_t asked = 1 + below(dice, RANDOM_JOBS); n < asked; n++) {
+        gboolean loose = below(dice, 2) == 0;
+        if (!(loose ? random_job_loose : random_job)(&given->jobs[n], n, given->fabric, taken, dice))
+            break;
+        JobSetup *setup = &given->setups[n];
+        *setup = given->jobs[n].setup;
+        setup->iterations = lengths[below(dice, G_N_ELEMENTS(lengths))];
+        if (below(dice, 4) == 0)
+            setup->arrival_ps *= 30;
+        if (n > 0 && !loose && below(dice, 3) == 0) {
+            setup->until = 0;
+            setup->iterations = 0;
+        }
+    }
+    return n;
+}
+
+static void
+begin_case(Case *given, int seed)
+{
+    static const SimTime buckets[] = {7 * PS_PER_US, 100 * PS_PER_US, PS_PER_MS, 10 * PS_PER_S};
+    Random dice = random_named((uint64_t)seed, "memo runs");
+    *given = (Case){.fabric = random_fabric(&dice, TRUE)};
+    given->setup = (SimulationSetup){.network = network_config_default(),
+                                     .seed = (uint64_t)seed,
+                                     .fabric = given->fabric,
+                                     .jobs = given->setups,
+                                     .n_jobs = random_jobs(given, &dice),
+                                     .faults = given->faults,
+                                     .n_faults = random_faults(given, &dice)};
+    ck_assert_uint_gt(given->setup.n_jobs, 0);
+    given->setup.model = below(&dice, 5) ? "fluid" : "analytic";
+    given->setup.routing = below(&dice, 4) ? random_routing(&dice) : ROUTING_ADAPTIVE;
+    given->setup.only_job = below(&dice, 6) ? INDEX_NONE : 0;
+    given->setup.common = below(&dice, 2) == 0;
+    given->setup.collectives_alone = below(&dice, 2) == 0;
+    given->setup.network.seed = (uint64_t)seed;
+    given->setup.network.bucket_ps = buckets[below(&dice, G_N_ELEMENTS(buckets))];
+    given->setup.network.collisions = below(&dice, 2) == 0;
+    given->setup.network.payload_fraction = below(&dice, 2) ? 1 : 0.94;
+    if (below(&dice, 2))
+        given->setup.network.loggops =
+            (LogGops){.o_ps = 500000, .g_ps = 300000, .O_s_per_B = 1e-12, .G_s_per_B = 2e-12, .S_B = 65536};
+}
+
+static void
+end_case(Case *given)
+{
+    for (uint32_t j = 0; j < given->setup.n_jobs; j++)
+        random_job_clear(&given->jobs[j]);
+    fabric_free(given->fabric);
+}
+
+START_TEST(the_memo_changes_nothing_that_is_told)
+{
+    g_autofree Case *given = g_new(Case, 1);
+    g_autofree char *what = g_strdup_printf("seed %d", _i);
+    MemoLog with, without;
+    begin_case(given, _i);
+    memo_log_run(&without, &given->setup, FALSE, _i % 2, what);
+    ck_assert_uint_eq(without.result.skipped, 0);
+    memo_log_run(&with, &given->setup, TRUE, _i % 2, what);
+    memo_log_check_equal(&with, &without, what);
+    memo_log_clear(&with);
+    memo_log_clear(&without);
+    end_case(given);
+}
+END_TEST
+
+int
+main(void)
+{
+    const char *first = g_getenv("DIFFERENTIAL_FIRST"), *count = g_getenv("DIFFERENTIAL_SEEDS");
+    int from = first != NULL ? atoi(first) : 0, n = count != NULL ? atoi(count) : 300;
+    Suite *suite = suite_create("memo-runs");
+    TCase *cases = tcase_create("memo-runs");
+    tcase_set_timeout(cases, 60);
+    tcase_add_loop_test(cases, the_memo_changes_nothing_that_is_told, from, from + n);
+    suite_add_tcase(suite, cases);
+    return support_main(suite);
+}
