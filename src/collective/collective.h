@@ -81,7 +81,8 @@ gboolean collective_algorithm_serves(const char *algorithm, CollectiveKind kind)
 const char *collective_algorithm_help(const char *algorithm);
 
 /* "msccl:PATH" names an MSCCL file instead. Reads it, for this kind: its name for CollectiveConfig, which lives to the
- * end of the program; NULL with an INPUT error. Collectives of other sizes and numbers of members go the default way. */
+ * end of the program; NULL with an INPUT error. Collectives of other sizes and numbers of members go the default way.
+ */
 gboolean collective_algorithm_is_file(const char *name);
 const char *collective_algorithm_load(const char *name, CollectiveKind kind, GError **error);
 

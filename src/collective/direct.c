@@ -5,6 +5,11 @@
  * broadcast, reduce: the root with all. */
 #include "collective/algorithm.h"
 
+#include "base/error.h"
+
+/* So that messages can be numbered in 32 bits. */
+enum { MOST_RANKS = 1 << 16 };
+
 static uint32_t
 put(Schedule *schedule, uint32_t src, uint32_t dst, uint32_t phase, uint64_t bytes)
 {
@@ -90,6 +95,8 @@ static gboolean
 plan_direct(const PlanRequest *request, Plan *plan, GError **error)
 {
     const CollectiveSpec *spec = request->spec;
+    if (spec->n > MOST_RANKS && spec->kind != COLLECTIVE_BROADCAST && spec->kind != COLLECTIVE_REDUCE)
+        return error_input(error, "direct from all to all is for at most %d ranks; here are %u", MOST_RANKS, spec->n);
     if (request->compact && is_even(spec)) {
         plan->pairs = rounds(spec);
         return TRUE;

@@ -64,6 +64,7 @@ plan_cache_release(CachedPlan *plan)
     plan_free(plan->plan);
     pair_probes_free(plan->pair_probes);
     g_free(plan->hop_probes);
+    g_free(plan->ring_totals);
     g_free(plan->cut);
     g_free(plan->nodes);
     g_free(plan->matrix);
@@ -144,6 +145,7 @@ freshen(CachedPlan *plan, Network *network, const CollectiveSpec *spec)
     plan->probed_for = whose;
     g_clear_pointer(&plan->pair_probes, pair_probes_free);
     g_clear_pointer(&plan->hop_probes, g_free);
+    g_clear_pointer(&plan->ring_totals, g_free);
 }
 
 const PairProbes *
@@ -175,6 +177,21 @@ plan_hop_probes(CachedPlan *plan, Network *network, const CollectiveSpec *spec, 
         }
     }
     return plan->hop_probes = g_steal_pointer(&probes);
+}
+
+SimTime
+plan_ring_total(CachedPlan *plan, const CollectiveConfig *config, uint32_t r, const RingHop *hop)
+{
+    const GArray *rings = plan->plan->rings->rings;
+    if (plan->ring_totals == NULL)
+        plan->ring_totals = g_new0(RingTotal, rings->len);
+    RingTotal *total = &plan->ring_totals[r];
+    if (total->total_ps > 0 && total->slice_B == config->slice_B &&
+        total->reduce_cost_s_per_B == config->reduce_cost_s_per_B)
+        return total->total_ps;
+    *total = (RingTotal){0, config->slice_B, config->reduce_cost_s_per_B};
+    total->total_ps = ring_time(&g_array_index(rings, Ring, r), hop, config->slice_B, config->reduce_cost_s_per_B);
+    return total->total_ps;
 }
 
 /* The least live rate among the hops of channel k between servers; 0 where one has no way left. */

@@ -4,7 +4,15 @@
 #pragma once
 
 #include "collective/algorithm.h"
+#include "collective/ring_time.h"
 #include "network/all_pairs.h"
+
+/* How long a ring takes alone, all members ready at once; so far as it was asked. */
+typedef struct {
+    SimTime total_ps; /* 0: not asked */
+    uint64_t slice_B;
+    double reduce_cost_s_per_B;
+} RingTotal;
 
 typedef struct {
     Layout *layout;
@@ -13,6 +21,7 @@ typedef struct {
     /* Private to plan_cache.c. */
     PairProbes *pair_probes;        /* of pairs, as of probed_at */
     NetworkProbe *hop_probes;       /* of rings, by seat, likewise */
+    RingTotal *ring_totals;         /* by ring, likewise */
     uint64_t probed_at, probed_for; /* network_changes, and whose messages */
     gboolean compact;
     const CollectiveAlgorithm *algorithm;
@@ -49,3 +58,5 @@ AllPairs plan_all_pairs(const CollectiveSpec *spec, const Pairs *pairs, uint32_t
  * capacities stand. NULL with an INPUT error where one has no way. */
 const PairProbes *plan_pair_probes(CachedPlan *plan, Network *network, const CollectiveSpec *spec, GError **error);
 const NetworkProbe *plan_hop_probes(CachedPlan *plan, Network *network, const CollectiveSpec *spec, GError **error);
+/* Of the hop probes' ring number r, by ring_time; hop of each position. */
+SimTime plan_ring_total(CachedPlan *plan, const CollectiveConfig *config, uint32_t r, const RingHop *hop);

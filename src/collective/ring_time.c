@@ -65,7 +65,7 @@ SimTime
 ring_time(const Ring *ring, const RingHop *hop, uint64_t slice_B, double reduce_cost_s_per_B)
 {
     uint64_t cells = (uint64_t)ring->n * ring_steps(ring);
-    if (ring->bytes % ring->n == 0 || cells <= MOST_CELLS / 64)
+    if (ring->bytes % ring->n == 0 || cells <= MOST_CELLS / 16)
         return ring_time_exact(ring, hop, slice_B, reduce_cost_s_per_B);
     g_autoptr(RingWalk) walk = ring_walk_new(ring, hop, slice_B, reduce_cost_s_per_B);
     SimTime low = follow(walk, RING_ALL_SMALL), high = follow(walk, RING_ALL_LARGE);

@@ -109,10 +109,12 @@ probe(Run *run, const Transfer *transfer, NetworkProbe *met, SimTime *sends_ps)
 /* One ring of a stage: its hops into the bundle. Its time from the first arrival on into *total_ps, the longest hop's
  * bytes into *sends_ps. */
 static void
-add_ring(Run *run, const Ring *ring, const NetworkProbe *probes, SimTime first_ps, SimTime *total_ps, SimTime *sends_ps)
+add_ring(Run *run, uint32_t number, const NetworkProbe *probes, SimTime first_ps, SimTime *total_ps, SimTime *sends_ps)
 {
     BundleState *state = run->state;
     const Rings *rings = plan_of(run)->rings;
+    const Ring *ring = &g_array_index(rings->rings, Ring, number);
+    gboolean together = TRUE;
     g_array_set_size(state->hops, ring->n);
     RingHop *hops = (RingHop *)(void *)state->hops->data;
     for (uint32_t p = 0; p < ring->n; p++) {
@@ -126,9 +128,11 @@ add_ring(Run *run, const Ring *ring, const NetworkProbe *probes, SimTime first_p
         SimTime sends = duration(transfer.bytes, met->rate_Bps);
         *sends_ps = MAX(*sends_ps, sends);
         SimTime ready = rings_opens(rings, here) ? state->ready_ps[src] - first_ps : 0;
+        together = together && ready == 0;
         hops[p] = (RingHop){met->latency_ps, met->rate_Bps, ready};
     }
-    SimTime total = ring_time(ring, hops, run->config->slice_B, run->config->reduce_cost_s_per_B);
+    SimTime total = together ? plan_ring_total(run->plan, run->config, number, hops)
+                             : ring_time(ring, hops, run->config->slice_B, run->config->reduce_cost_s_per_B);
     *total_ps = MAX(*total_ps, total);
 }
 
@@ -149,7 +153,7 @@ gather_rings(Run *run, uint32_t from, uint32_t to, SimTime *latency_ps)
     for (uint32_t i = 0; opens && i < run->spec.n; i++)
         first = MIN(first, state->ready_ps[i]);
     for (uint32_t i = from; i < to; i++)
-        add_ring(run, &g_array_index(rings->rings, Ring, i), probes, first, &total, &sends);
+        add_ring(run, i, probes, first, &total, &sends);
     /* What early members had sent before the last one came is taken off; no bundle ends before its bytes are through.
      */
     *latency_ps = MAX(total - (now - first) - sends, 0);
