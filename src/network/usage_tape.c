@@ -59,10 +59,13 @@ usage_tape_begin(Usage *usage, SimTime now)
     tape->tracks = g_new0(Track, MAX(1, usage->n_pairs));
     tape->marks = g_array_new(FALSE, FALSE, sizeof(Mark));
     for (uint32_t p = 0; p < usage->n_pairs; p++) {
-        usage_advance(usage, p, now);
         const Pair *pair = &usage->pairs[p];
-        tape->tracks[p] = (Track){
-            .whole = pair->whole, .count = pair->count, .rate = pair->rate, .share = pair->share, .last = INDEX_NONE};
+        tape->tracks[p] = (Track){.begin = pair->last,
+                                  .whole = pair->whole,
+                                  .count = pair->count,
+                                  .rate = pair->rate,
+                                  .share = pair->share,
+                                  .last = INDEX_NONE};
     }
     usage->tape = tape;
 }
