@@ -50,5 +50,6 @@ void world_check_conservation(const WorldLog *log, const Fabric *fabric, uint32_
  * roundings of split or rerouted transfers may move. */
 void world_check_capacity(const WorldLog *log, const Fabric *fabric, const WorldFault *faults, uint32_t n_faults,
                           uint64_t slack_B);
-/* Times of each sort are in order and within themselves; losses are never negative and have a victim. */
-void world_check_order(const WorldLog *log);
+/* Times of each transfer are in order, and, with in_time (no holds: hold.h), transfers among themselves; losses are
+ * never negative and have a victim. */
+void world_check_order(const WorldLog *log, gboolean in_time);

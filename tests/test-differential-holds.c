@@ -415,6 +415,7 @@ compare(int seed, gboolean faults, gboolean *released)
     compare_usage(run, right, seed);
     compare_losses(run, right, seed);
     compare_records(run, right, seed);
+    world_check_order(&run->log, FALSE);
     if (given->books)
         world_check_conservation(&run->log, given->fabric, N_JOBS);
     world_log_end(&run->log);

@@ -350,7 +350,7 @@ compare(int seed, gboolean faults)
     compare_usage(run, right, seed);
     compare_losses(run, right, seed);
     ck_assert_uint_eq(run->log.transfers->len, right->log.transfers->len);
-    world_check_order(&run->log);
+    world_check_order(&run->log, TRUE);
     if (given->books)
         world_check_conservation(&run->log, given->fabric, N_JOBS);
     by_class += run->n_by_class;

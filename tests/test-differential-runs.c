@@ -155,7 +155,7 @@ saw_transfer(void *owner, const TransferRecord *transfer)
     Seen *seen = owner;
     NetworkObserver observer = world_log_observer(&seen->log);
     observer.transfer(observer.owner, transfer);
-    now_is(seen, transfer->end_ps);
+    /* not now_is: those reckoned under a hold are told when it ends, after others that arrived later */
 }
 
 static void
@@ -443,7 +443,7 @@ START_TEST(random_jobs_keep_their_books)
     run(given, INDEX_NONE, &seen, _i);
     check_iterations(given, &seen, _i);
     check_traffic(given, &seen, _i);
-    world_check_order(&seen.log);
+    world_check_order(&seen.log, FALSE);
     /* The books of a bundle that is routed anew are exact to a byte for each member and link (doc/model.md). */
     if (given->n_faults == 0 || !has_bundles(given))
         world_check_conservation(&seen.log, given->fabric, given->n_jobs);

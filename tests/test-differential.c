@@ -483,7 +483,7 @@ compare(int seed, gboolean faults)
     run_reference(slow, given, seed);
     compare_times(run, slow, seed);
     compare_order(run, slow);
-    world_check_order(&run->log);
+    world_check_order(&run->log, TRUE);
     world_check_conservation(&run->log, given->fabric, given->n_jobs);
     world_check_capacity(&run->log, given->fabric, given->faults, given->n_faults, slack_of(given));
     if (!faults)
@@ -493,7 +493,7 @@ compare(int seed, gboolean faults)
     world_log_end(&again->log);
     run_network(again, given, "fluid", TRUE); /* telling collisions apart moves no byte */
     ck_assert_int_eq(memcmp(run->ended, again->ended, sizeof run->ended), 0);
-    world_check_order(&again->log);
+    world_check_order(&again->log, TRUE);
     world_log_end(&run->log);
     world_log_end(&again->log);
     fabric_free(given->fabric);

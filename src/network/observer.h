@@ -52,7 +52,8 @@ typedef struct {
                        uint64_t bytes, SimTime busy_ps);
     /* Sums of one (victim, culprit, link, iteration, bucket, kind), each key once a run, in a fixed order. */
     void (*loss)(void *owner, const Loss *loss);
-    /* A transfer, or each member of a bundle, has arrived. */
+    /* A transfer, or each member of a bundle, has arrived. Those reckoned under a hold (hold.h) are told when it ends:
+     * in the order of their ends, but after others that arrived meanwhile. */
     void (*transfer)(void *owner, const TransferRecord *transfer);
     /* In place of so many calls of transfer, of so many bytes together, where a period is told again (cluster/memo.h);
      * NULL: each is told by transfer. */
