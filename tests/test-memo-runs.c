@@ -100,6 +100,17 @@ end_case(Case *given)
     fabric_free(given->fabric);
 }
 
+/* Seeds whose iterations are known to recur, of both models and up to three jobs: there something must be skipped. */
+static gboolean
+recurs(int seed)
+{
+    static const int seeds[] = {1, 4, 5, 8, 10, 13, 14, 15, 16, 18, 19, 20, 21, 23, 24, 25, 27, 28, 29, 31};
+    for (size_t i = 0; i < G_N_ELEMENTS(seeds); i++)
+        if (seeds[i] == seed)
+            return TRUE;
+    return FALSE;
+}
+
 START_TEST(the_memo_changes_nothing_that_is_told)
 {
     g_autofree Case *given = g_new(Case, 1);
@@ -109,6 +120,7 @@ START_TEST(the_memo_changes_nothing_that_is_told)
     memo_log_run(&without, &given->setup, FALSE, _i % 2, what);
     ck_assert_uint_eq(without.result.skipped, 0);
     memo_log_run(&with, &given->setup, TRUE, _i % 2, what);
+    ck_assert_msg(!recurs(_i) || with.result.skipped > 0, "%s: nothing was skipped", what);
     memo_log_check_equal(&with, &without, what);
     memo_log_clear(&with);
     memo_log_clear(&without);
