@@ -247,6 +247,9 @@ append_hop(Routes *routes, uint32_t link, SimTime *latency_ps)
 static gboolean
 walk(Routes *routes, const RouteChain *chain, uint64_t key, SimTime *latency_ps)
 {
+    enum { SOME = 16 };
+    RouteHop hops[SOME]; /* appended together: one by one costs as much as to find them */
+    uint32_t n = 0;
     Choice choice = {.key = key};
     for (uint32_t i = 0; i < chain->n; i++) {
         const RouteLeg *leg = &chain->legs[i];
@@ -256,11 +259,17 @@ walk(Routes *routes, const RouteChain *chain, uint64_t key, SimTime *latency_ps)
         do {
             RouteFan fan = route_leg_fan(leg, node);
             uint32_t link = choose(routes, &choice, &fan);
-            if (!append_hop(routes, link, latency_ps))
+            if (!sim_time_add(*latency_ps, routes->map.graph.latency_ps[link], latency_ps))
                 return FALSE;
+            hops[n++] = (RouteHop){link, 1};
+            if (n == SOME) {
+                g_array_append_vals(routes->hops, hops, n);
+                n = 0;
+            }
             node = routes->map.graph.dst[link];
         } while (node != leg->to);
     }
+    g_array_append_vals(routes->hops, hops, n);
     return TRUE;
 }
 

@@ -322,6 +322,16 @@ route_table_touches(const RouteTable *table, uint32_t node)
     return table->domain[node] != INDEX_NONE;
 }
 
+/* Without a popcount instruction, which not every machine has, the compiler would call a table look-up. */
+static inline uint32_t
+count_bits(uint64_t bits)
+{
+    bits -= bits >> 1 & UINT64_C(0x5555555555555555);
+    bits = (bits & UINT64_C(0x3333333333333333)) + (bits >> 2 & UINT64_C(0x3333333333333333));
+    bits = (bits + (bits >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)(bits * UINT64_C(0x0101010101010101) >> 56);
+}
+
 static gboolean
 usable(const RouteTable *table, uint32_t link)
 {
@@ -574,7 +584,7 @@ route_leg_fan(const RouteLeg *leg, uint32_t node)
     const uint64_t *mask = attachment->mask + table->first_word[transit] - table->first_word[first];
     uint32_t n = 0;
     for (uint32_t i = table->first_word[transit]; i < table->first_word[transit + 1]; i++)
-        n += (uint32_t)__builtin_popcountll(mask[i - table->first_word[transit]]);
+        n += count_bits(mask[i - table->first_word[transit]]);
     if (n == 0) /* next to the end, or on no way to it: the distance, another line of the cache, need not be asked */
         return fan_in(leg, node);
     return (RouteFan){n, table->out + table->first_out[transit], mask};
@@ -588,7 +598,7 @@ route_fan_link(const RouteFan *fan, uint32_t k)
         return fan->links[k];
     uint32_t word = 0;
     uint64_t bits = fan->mask[0];
-    for (uint32_t in_word; k >= (in_word = (uint32_t)__builtin_popcountll(bits)); bits = fan->mask[++word])
+    for (uint32_t in_word; k >= (in_word = count_bits(bits)); bits = fan->mask[++word])
         k -= in_word;
     while (k-- > 0)
         bits &= bits - 1;

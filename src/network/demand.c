@@ -82,16 +82,22 @@ demand_maker_free(DemandMaker *maker)
     g_free(maker);
 }
 
+static void
+make_room(DemandMaker *maker, uint32_t n)
+{
+    if (n <= maker->room)
+        return;
+    maker->room = MAX(MAX(64, n), 2 * maker->room);
+    maker->uses = g_renew(MaxMinUse, maker->uses, maker->room);
+    maker->bytes = g_renew(uint64_t, maker->bytes, maker->room);
+}
+
 static uint32_t
 row_of(DemandMaker *maker, Demand *demand, uint32_t link)
 {
     if (maker->row[link] != INDEX_NONE)
         return maker->row[link];
-    if (demand->n == maker->room) {
-        maker->room = MAX(64, 2 * maker->room);
-        maker->uses = g_renew(MaxMinUse, maker->uses, maker->room);
-        maker->bytes = g_renew(uint64_t, maker->bytes, maker->room);
-    }
+    make_room(maker, demand->n + 1);
     maker->uses[demand->n] = (MaxMinUse){link, 0};
     maker->bytes[demand->n] = 0;
     return maker->row[link] = demand->n++;
@@ -189,8 +195,36 @@ demand_way(const DemandMaker *maker, const Transfer *transfer, Route *route, dou
     return TRUE;
 }
 
+/* What the member takes of the links of its way. */
+static void
+add_way(DemandMaker *maker, const Transfer *member, const Route *route, gboolean split, Demand *demand)
+{
+    if (split)
+        apportion(maker, route, member->src, member->bytes);
+    double factor = (double)member->bytes / (double)demand->largest;
+    limit(maker, member, route, factor, demand);
+    for (uint32_t i = 0; i < route->n_hops; i++) {
+        uint32_t row = row_of(maker, demand, route->hops[i].link);
+        maker->uses[row].coefficient += factor * route->hops[i].share;
+        maker->bytes[row] += split ? maker->split[i] : member->bytes;
+    }
+}
+
+/* The same of a way that is one path, of a transfer that is all: each link once, whole. */
+static void
+add_path(DemandMaker *maker, const Transfer *member, const Route *route, Demand *demand)
+{
+    limit(maker, member, route, 1, demand);
+    make_room(maker, route->n_hops);
+    for (uint32_t i = 0; i < route->n_hops; i++) {
+        maker->uses[i] = (MaxMinUse){route->hops[i].link, 1};
+        maker->bytes[i] = member->bytes;
+    }
+    demand->n = route->n_hops;
+}
+
 static gboolean
-add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *demand, GError **error)
+add_member(DemandMaker *maker, const Transfer *member, gboolean spread, gboolean alone, Demand *demand, GError **error)
 {
     Route route;
     if (!find_way(maker, member, spread, &route, error))
@@ -198,16 +232,11 @@ add_member(DemandMaker *maker, const Transfer *member, gboolean spread, Demand *
     demand->latency_ps = MAX(demand->latency_ps, route.latency_ps);
     if (member->bytes == 0)
         return TRUE;
-    gboolean split = !spread && split_anywhere(&route); /* nobody counts the bytes of what is spread only in thought */
-    if (split)
-        apportion(maker, &route, member->src, member->bytes);
-    double factor = (double)member->bytes / (double)demand->largest;
-    limit(maker, member, &route, factor, demand);
-    for (uint32_t i = 0; i < route.n_hops; i++) {
-        uint32_t row = row_of(maker, demand, route.hops[i].link);
-        maker->uses[row].coefficient += factor * route.hops[i].share;
-        maker->bytes[row] += split ? maker->split[i] : member->bytes;
-    }
+    gboolean split = split_anywhere(&route);
+    if (alone && !split)
+        add_path(maker, member, &route, demand);
+    else /* nobody counts the bytes of what is spread only in thought */
+        add_way(maker, member, &route, split && !spread, demand);
     return TRUE;
 }
 
@@ -234,7 +263,7 @@ demand_make(DemandMaker *maker, const Transfer *members, uint32_t n_members, gbo
     gboolean found = TRUE;
     for (uint32_t i = 0; i < n_members && found; i++)
         if (members[i].src != members[i].dst)
-            found = add_member(maker, &members[i], spread, demand, error);
+            found = add_member(maker, &members[i], spread, n_members == 1, demand, error);
     clear_rows(maker, demand);
     return found;
 }
@@ -348,7 +377,7 @@ add_near(DemandMaker *maker, const PairCount *count, Demand *demand, GError **er
     for (uint32_t i = 0; i < count->pairs->n; i++) {
         for (uint32_t b = groups->first[groups->site[i]]; b < groups->first[groups->site[i] + 1]; b++) {
             Transfer one = all_pairs_transfer(count->pairs, i, groups->list[b]);
-            if (one.src != one.dst && !add_member(maker, &one, count->spread, demand, error))
+            if (one.src != one.dst && !add_member(maker, &one, count->spread, FALSE, demand, error))
                 return FALSE;
         }
     }

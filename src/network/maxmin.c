@@ -7,13 +7,10 @@
 enum { SIZE_CLASSES = 33, FEW_LEAVING = 1 << 16, FEW_GONE = 1024 };
 
 void
-index_list_add(IndexList *list, uint32_t item)
+index_list_grow(IndexList *list)
 {
-    if (list->n == list->room) {
-        list->room = MAX(64, list->room * 2);
-        list->items = g_renew(uint32_t, list->items, list->room);
-    }
-    list->items[list->n++] = item;
+    list->room = MAX(64, list->room * 2);
+    list->items = g_renew(uint32_t, list->items, list->room);
 }
 
 /* A list in which each flow knows its slot. */

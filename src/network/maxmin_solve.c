@@ -132,10 +132,9 @@ fill_level(const MaxMin *solver, const LinkState *link, double filled)
 static void
 activate_changed(MaxMin *solver)
 {
-    for (uint32_t i = 0; i < solver->new_flows.n; i++) {
-        uint32_t f = solver->new_flows.items[i];
-        solver->frozen_level[f] = level_alone(solver, f);
-    }
+    if (solver->n_live > solver->new_flows.n) /* else nobody is there to be held */
+        for (uint32_t i = 0; i < solver->new_flows.n; i++)
+            solver->frozen_level[solver->new_flows.items[i]] = level_alone(solver, solver->new_flows.items[i]);
     for (uint32_t i = 0; i < solver->dirty.n; i++) {
         uint32_t l = solver->dirty.items[i];
         LinkState *link = &solver->links[l];

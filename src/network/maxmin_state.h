@@ -119,6 +119,16 @@ struct MaxMin {
     uint32_t n_heap, heap_room;
 };
 
+void index_list_grow(IndexList *list);
+
+static inline void
+index_list_add(IndexList *list, uint32_t item)
+{
+    if (list->n == list->room)
+        index_list_grow(list);
+    list->items[list->n++] = item;
+}
+
 /* So many flows ahead is memory asked for. */
 enum { FAR = 16 };
 
@@ -169,8 +179,6 @@ fixed_double(Fixed value)
 {
     return (double)value * 0x1p-72;
 }
-
-void index_list_add(IndexList *list, uint32_t item);
 
 /* Takes the leaving flows off their links. */
 void maxmin_detach_leaving(MaxMin *solver);
