@@ -1,4 +1,5 @@
 # base: one line a module, in alphabetical order
+libtrainshed_a_SOURCES += src/base/big_array.c src/base/big_array.h
 libtrainshed_a_SOURCES += src/base/decimal.c src/base/decimal.h
 libtrainshed_a_SOURCES += src/base/error.c src/base/error.h
 libtrainshed_a_SOURCES += src/base/field_lines.c src/base/field_lines.h

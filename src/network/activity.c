@@ -1,5 +1,6 @@
 #include "network/activity.h"
 
+#include "base/big_array.h"
 #include "base/index.h"
 #include "network/all_pairs.h"
 
@@ -134,8 +135,8 @@ take_row(Activities *activities)
         return activities->free_rows[--activities->n_free];
     if (activities->n_rows == activities->room) {
         activities->room = MAX(256, 2 * activities->room);
-        activities->rows = g_renew(Activity, activities->rows, activities->room);
-        activities->free_rows = g_renew(uint32_t, activities->free_rows, activities->room);
+        activities->rows = big_renew(Activity, activities->rows, activities->n_rows, activities->room);
+        activities->free_rows = big_renew(uint32_t, activities->free_rows, activities->n_free, activities->room);
     }
     return activities->n_rows++;
 }

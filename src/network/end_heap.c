@@ -1,5 +1,6 @@
 #include "network/end_heap.h"
 
+#include "base/big_array.h"
 #include "base/index.h"
 
 #include <string.h>
@@ -99,7 +100,7 @@ static void
 make_members(EndHeap *heap, uint32_t number)
 {
     uint32_t room = MAX(number + 1, MAX(256, 2 * heap->members_room));
-    heap->members = g_renew(Member, heap->members, room);
+    heap->members = big_renew(Member, heap->members, heap->members_room, room);
     for (uint32_t i = heap->members_room; i < room; i++)
         heap->members[i].list = INDEX_NONE;
     heap->members_room = room;

@@ -9,6 +9,7 @@
  * enters the solver anew with twice its cap every round trip. */
 #include "network/fluid_state.h"
 
+#include "base/big_array.h"
 #include "base/index.h"
 
 #include <assert.h>
@@ -221,8 +222,9 @@ FluidFlow *
 fluid_open(Fluid *self, uint32_t number, uint64_t largest, Count left, SimTime since)
 {
     if (number >= self->flows_room) {
-        self->flows_room = MAX(number + 1, MAX(256, 2 * self->flows_room));
-        self->flows = g_renew(FluidFlow, self->flows, self->flows_room);
+        uint32_t room = MAX(number + 1, MAX(256, 2 * self->flows_room));
+        self->flows = big_renew(FluidFlow, self->flows, self->flows_room, room);
+        self->flows_room = room;
     }
     self->flows[number] =
         (FluidFlow){.flow = INDEX_NONE, .book = INDEX_NONE, .largest = largest, .left = left, .since = since};

@@ -1,6 +1,6 @@
 #include "network/maxmin_state.h"
 
-#include "base/random.h"
+#include "base/big_array.h"
 
 #include <math.h>
 
@@ -151,9 +151,9 @@ take_uses(MaxMin *solver, uint32_t n)
         uint64_t room = MAX((uint64_t)solver->uses_room * 2, (uint64_t)solver->n_uses + size);
         assert(room < INDEX_NONE);
         solver->uses_room = (uint32_t)MAX(room, 1024);
-        solver->use_link = g_renew(uint32_t, solver->use_link, solver->uses_room);
+        solver->use_link = big_renew(uint32_t, solver->use_link, solver->n_uses, solver->uses_room);
         if (solver->coefficient != NULL)
-            solver->coefficient = g_renew(double, solver->coefficient, solver->uses_room);
+            solver->coefficient = big_renew(double, solver->coefficient, solver->n_uses, solver->uses_room);
     }
     uint32_t first = solver->n_uses;
     solver->n_uses += size;
@@ -197,12 +197,12 @@ take_flow(MaxMin *solver)
         return flow;
     }
     if (solver->n_flows == solver->flows_room) {
-        uint32_t room = solver->flows_room = MAX(256, solver->flows_room * 2);
-        solver->flows = g_renew(Flow, solver->flows, room);
-        solver->spans = g_renew(Span, solver->spans, room);
-        solver->level = g_renew(double, solver->level, room);
-        solver->rate = g_renew(double, solver->rate, room);
-        solver->flags = g_renew(uint8_t, solver->flags, room);
+        uint32_t n = solver->n_flows, room = solver->flows_room = MAX(256, solver->flows_room * 2);
+        solver->flows = big_renew(Flow, solver->flows, n, room);
+        solver->spans = big_renew(Span, solver->spans, n, room);
+        solver->level = big_renew(double, solver->level, n, room);
+        solver->rate = big_renew(double, solver->rate, n, room);
+        solver->flags = big_renew(uint8_t, solver->flags, n, room);
     }
     return solver->n_flows++;
 }

@@ -10,6 +10,8 @@
  * one in twenty really changes among random flows, which is what this saves.) */
 #include "network/maxmin_state.h"
 
+#include "base/big_array.h"
+
 #include <math.h>
 
 enum {
@@ -530,9 +532,9 @@ maxmin_solve(MaxMin *solver, uint32_t *n_changed)
     solver->changed.n = solver->touched.n = solver->active.n = 0;
     solver->active_uses = solver->touched_places = 0;
     if (solver->frozen_room < solver->n_flows) {
-        solver->frozen_room = solver->flows_room;
-        solver->frozen_rate = g_renew(double, solver->frozen_rate, solver->frozen_room);
-        solver->frozen_level = g_renew(double, solver->frozen_level, solver->frozen_room);
+        solver->frozen_room = solver->flows_room; /* nothing in them outlives a solve */
+        solver->frozen_rate = big_renew(double, solver->frozen_rate, 0, solver->frozen_room);
+        solver->frozen_level = big_renew(double, solver->frozen_level, 0, solver->frozen_room);
     }
     activate_changed(solver);
     if (solver->active.n > 0)
