@@ -282,8 +282,8 @@ make(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **er
     if (plan->plan == NULL || !check_routes(cache, spec, plan, error))
         return FALSE;
     size_t n = spec->n;
-    plan->memory =
-        plan_memory(plan->plan) + sizeof *plan + n * 16 + (plan->matrix != NULL ? n * n * sizeof *plan->matrix : 0);
+    plan->memory = plan_memory(plan->plan) + pair_probes_memory(plan->pair_probes) + sizeof *plan + n * 16 +
+                   (plan->matrix != NULL ? n * n * sizeof *plan->matrix : 0);
     if (cache->memory + plan->memory > MOST_MEMORY) {
         g_hash_table_remove_all(cache->plans);
         cache->memory = 0;

@@ -359,3 +359,12 @@ pair_probes_free(PairProbes *probes)
     g_clear_pointer(&probes->near, g_array_unref);
     g_free(probes);
 }
+
+size_t
+pair_probes_memory(const PairProbes *probes)
+{
+    if (probes == NULL)
+        return 0;
+    return (size_t)probes->groups->from.n * probes->groups->to.n * sizeof *probes->cell +
+           (probes->probe->len + probes->near->len) * sizeof(NetworkProbe);
+}

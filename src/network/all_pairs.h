@@ -62,7 +62,8 @@ typedef struct {
     GArray *near;      /* of NetworkProbe: to each of its site in order, itself counted */
 } PairProbes;
 PairProbes *network_probe_pairs(Network *network, const AllPairs *pairs, GError **error);
-void pair_probes_free(PairProbes *probes); /* NULL is fine */
+void pair_probes_free(PairProbes *probes);           /* NULL is fine */
+size_t pair_probes_memory(const PairProbes *probes); /* bytes; of NULL 0 */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PairProbes, pair_probes_free)
 
 /* Two members of different sites, one of each group. FALSE: there are none. */
