@@ -26,3 +26,4 @@ check_PROGRAMS += tests/test-memo-runs
 tests_test_memo_runs_SOURCES = tests/test-memo-runs.c tests/memo_log.c tests/memo_log.h tests/random_jobs.c \
 	tests/random_jobs.h tests/random_world.c tests/random_world.h
 tests_test_memo_runs_LDADD = $(TEST_LIBS)
+EXTRA_DIST += bench/memo.sh
