@@ -3,7 +3,7 @@
  * What a packet meets is in packet_port.c and packet_pfc.c, what its flow does in packet_flow.c and packet_receive.c,
  * and when it may be sent in the transports (transport.h). Ports of switches (leaf, spine, core, dci) have bounded
  * buffers, mark and pause; those of GPUs, NICs, NVSwitches and hosts hold what comes, since their memory does. */
-#include "network/packet_net.h"
+#include "network/packet_losses.h"
 
 #include "base/error.h"
 
@@ -154,6 +154,7 @@ destroy(Network *network)
     g_ptr_array_unref(net->flow_blocks);
     packet_sinks_clear(net);
     packet_ports_clear(net);
+    packet_losses_free(net->losses);
     packet_books_free(net->books);
     transport_setup_clear(&net->setup);
     g_free(net->words);
@@ -168,6 +169,8 @@ add_job(Network *network, uint32_t job, const char *name)
     const PacketConfig *config = &network->config.packet;
     net->class_of_job = g_renew(uint8_t, net->class_of_job, job + 1);
     net->class_of_job[job] = 0;
+    if (job == 1 && net->books != NULL)
+        net->losses = packet_losses_new(net);
     for (uint32_t i = 0; i < config->n_classes; i++)
         if (strcmp(config->classes[i].job, name) == 0)
             net->class_of_job[job] = (uint8_t)config->classes[i].class;
@@ -242,6 +245,8 @@ set_link(Network *network, uint32_t link, double rate_Bps)
     PacketNet *net = (PacketNet *)network;
     double before = net->ports[link].rate_Bps;
     packet_port_set_rate(net, link, rate_Bps);
+    if (net->losses != NULL)
+        packet_losses_link(net->losses, link);
     if (net->sinks[link] != NULL)
         net->sinks[link]->rate_Bps = rate_Bps;
     if ((rate_Bps > 0) == (before > 0))
@@ -308,6 +313,8 @@ finish(Network *network)
     if (net->books == NULL)
         return;
     packet_books_finish(net->books, now);
+    if (net->losses != NULL)
+        packet_losses_finish(net->losses);
     for (uint32_t l = 0; l < fabric_n_links(net->fabric); l++) {
         PacketLinkCounts *counts = &net->rest[l].counts;
         if (net->ports[l].paused != 0)

@@ -5,7 +5,8 @@
 #include "network/packet_net.h"
 
 typedef struct {
-    uint32_t job, next; /* row of the same link */
+    uint32_t link, job, next; /* next: row of the same link */
+    uint64_t moved_B;         /* in all */
     int64_t bucket;
     uint64_t bytes;
     SimTime busy_ps;
@@ -43,20 +44,39 @@ packet_books_free(PacketBooks *books)
     g_free(books);
 }
 
-static Row *
-row_of(PacketBooks *books, uint32_t link, uint32_t job)
+uint32_t
+packet_books_find(PacketBooks *books, uint32_t link, uint32_t job)
 {
     uint32_t *at = &books->first[link];
     Row *rows = (Row *)(void *)books->rows->data;
     while (*at != INDEX_NONE && rows[*at].job != job)
         at = &rows[*at].next;
     if (*at == INDEX_NONE) {
-        *at = books->rows->len;
-        Row row = {.job = job, .next = INDEX_NONE, .bucket = -1};
+        uint32_t number = *at = books->rows->len;
+        Row row = {.link = link, .job = job, .next = INDEX_NONE, .bucket = -1};
         g_array_append_val(books->rows, row);
-        return &g_array_index(books->rows, Row, books->rows->len - 1);
+        return number;
     }
-    return &rows[*at];
+    return *at;
+}
+
+uint32_t
+packet_books_first(const PacketBooks *books, uint32_t link)
+{
+    return books->first[link];
+}
+
+uint32_t
+packet_books_n_rows(const PacketBooks *books)
+{
+    return books->rows->len;
+}
+
+PacketRow
+packet_books_row(const PacketBooks *books, uint32_t row)
+{
+    const Row *it = &g_array_index(books->rows, Row, row);
+    return (PacketRow){.link = it->link, .job = it->job, .next = it->next, .moved_B = it->moved_B};
 }
 
 static void
@@ -87,13 +107,15 @@ turn_to(const PacketBooks *books, uint32_t link, Row *row, int64_t bucket)
 void
 packet_books_add(PacketBooks *books, uint32_t link, uint32_t job, SimTime start, SimTime end, uint32_t payload_B)
 {
-    Row *row = row_of(books, link, job);
+    uint32_t number = packet_books_find(books, link, job);
+    Row *row = &g_array_index(books->rows, Row, number);
     int64_t first = start / books->bucket_ps, last = (end - 1) / books->bucket_ps;
     for (int64_t bucket = first; bucket <= last; bucket++) {
         turn_to(books, link, row, bucket);
         row->busy_ps += MIN(end, (bucket + 1) * books->bucket_ps) - MAX(start, bucket * books->bucket_ps);
     }
     row->bytes += payload_B;
+    row->moved_B += payload_B;
 }
 
 void

@@ -2,7 +2,7 @@
  *
  * A flow that may send stands in the ring of the first port of its way, and leaves it when its window, credit or rate
  * (then until its pacing timer) say so. The port takes one packet of each flow in turn. */
-#include "network/packet_net.h"
+#include "network/packet_losses.h"
 
 #include "base/error.h"
 #include "base/random.h"
@@ -30,7 +30,7 @@ take_slot(PacketNet *net, uint32_t *number)
     Flow *flow = packet_flow(net, *number);
     net->spare_flow = flow->ring_next;
     uint32_t generation = flow->generation + 1;
-    *flow = (Flow){.generation = generation, .live = TRUE};
+    *flow = (Flow){.generation = generation, .clock = INDEX_NONE, .live = TRUE};
     return flow;
 }
 
@@ -348,6 +348,8 @@ static void
 finish_flow(PacketNet *net, Flow *flow)
 {
     flow->done = TRUE;
+    if (net->losses != NULL)
+        packet_losses_leave(net->losses, flow);
     if (net->transport->on_end != NULL)
         net->transport->on_end(&flow->open);
     for (uint32_t t = 0; t < FLOW_TIMERS; t++)
@@ -385,6 +387,8 @@ take_ack(PacketNet *net, Flow *flow, uint32_t number)
     }
     if (ack.acked_B > 0)
         progress(net, flow);
+    if (ack.acked_B > 0 && net->losses != NULL)
+        packet_losses_acked(net->losses, flow, ack.acked_B);
     if (net->transport->on_ack != NULL)
         net->transport->on_ack(&flow->open, &ack);
     tell_lost(net, flow, n_lost);
@@ -488,6 +492,8 @@ packet_flow_begin(PacketNet *net, uint32_t number)
     Flow *flow = packet_flow(net, number);
     progress(net, flow);
     net->transport->start(&flow->open);
+    if (net->losses != NULL)
+        packet_losses_enter(net->losses, flow);
     packet_flow_kick(net, flow);
 }
 
@@ -510,6 +516,8 @@ packet_flow_reroute(PacketNet *net, Flow *flow)
     if (flow->lost_way)
         return;
     retire(net, flow, forward, back);
+    if (net->losses != NULL)
+        packet_losses_rerouted(net->losses, flow);
     progress(net, flow);
     packet_flow_kick(net, flow);
 }

@@ -57,6 +57,7 @@ typedef struct {
     double pmax, loss;
     uint64_t salt, thrown; /* dice: seed by name, and how often thrown */
     uint64_t sent_B;       /* on the wire in all */
+    uint64_t met_B;        /* sum over packets that left: what else waited */
     SimTime paused_since;
     PacketLinkCounts counts;
 } PortRest;
@@ -92,6 +93,7 @@ typedef struct {
     uint32_t last_link;                     /* of the way forward */
     uint32_t in_network;                    /* packets of this flow that are somewhere */
     uint32_t ring_next, ring_link, ring_at; /* in a ring: of that port; the word after it */
+    uint32_t clock;                         /* of packet_losses.c; INDEX_NONE = none */
     uint8_t class, spread;                  /* spread: PathSpread */
     /* Beside what the transport says: wire bytes in flight at most; where message is not 0, of messages of so many
      * packets only so many that are not acknowledged whole. */
@@ -115,6 +117,7 @@ typedef struct {
 } Progress;
 
 typedef struct PacketBooks PacketBooks;
+typedef struct PacketLosses PacketLosses; /* packet_losses.h */
 
 struct PacketNet {
     Network base;
@@ -146,6 +149,7 @@ struct PacketNet {
     uint32_t progress_room;
     TransportSink **sinks; /* by last link */
     PacketBooks *books;    /* NULL: none kept */
+    PacketLosses *losses;  /* likewise, and until two jobs are there */
     uint32_t n_paused;     /* (port, class) */
     gboolean checking;
     uint32_t kind_arrive, kind_free, kind_timer, kind_sink, kind_pause, kind_check, kind_reroute;
@@ -279,3 +283,15 @@ PacketBooks *packet_books_new(const NetworkObserver *observer, uint32_t n_links,
 void packet_books_free(PacketBooks *books); /* NULL is fine */
 void packet_books_add(PacketBooks *books, uint32_t link, uint32_t job, SimTime start, SimTime end, uint32_t payload_B);
 void packet_books_finish(PacketBooks *books, SimTime now);
+
+/* One row for each (link, job), numbered as they are met. */
+typedef struct {
+    uint32_t link, job, next; /* of the same link, later; INDEX_NONE */
+    uint64_t moved_B;         /* so far */
+} PacketRow;
+uint32_t packet_books_n_rows(const PacketBooks *books);
+PacketRow packet_books_row(const PacketBooks *books, uint32_t row);
+/* Made where it is not there. */
+uint32_t packet_books_find(PacketBooks *books, uint32_t link, uint32_t job);
+/* INDEX_NONE where the link has none. */
+uint32_t packet_books_first(const PacketBooks *books, uint32_t link);

@@ -119,6 +119,22 @@ stamp_hop(PacketNet *net, uint32_t link, uint32_t number, SimTime start)
                        .at_ps = start};
 }
 
+/* What waits at the port beside the packet that leaves it at start: before it (its departure is told as it comes), or
+ * after it; of flows of this source that wait in turn, a packet each, the next two at most. */
+static uint64_t
+waiting_beside(const PacketNet *net, uint32_t link, SimTime start)
+{
+    const Port *port = &net->ports[link];
+    const Waiting *waiting = &net->waiting[link];
+    uint64_t bytes = port->waiting_B + (uint64_t)((double)(start - packet_now(net)) * port->rate_Bps / PS_PER_S);
+    for (unsigned classes = waiting->ringed; classes != 0; classes &= classes - 1) {
+        uint32_t class = (uint32_t)__builtin_ctz(classes);
+        if (waiting->ring_first[class] != waiting->ring_last[class])
+            bytes += 2 * (uint64_t)net->full_B;
+    }
+    return bytes;
+}
+
 /* Everything of a packet leaving that somebody asked to be counted. */
 static void
 count(PacketNet *net, uint32_t link, uint32_t number, SimTime start, SimTime end)
@@ -127,6 +143,7 @@ count(PacketNet *net, uint32_t link, uint32_t number, SimTime start, SimTime end
     PacketLinkCounts *counts = &net->rest[link].counts;
     gboolean data = (packet->kind & KIND_BITS) == PACKET_DATA;
     net->rest[link].sent_B += packet->size;
+    net->rest[link].met_B += waiting_beside(net, link, start);
     if (data && net->hops != NULL)
         stamp_hop(net, link, number, start);
     if (!data || (packet->flags & TRIMMED)) {

@@ -23,9 +23,11 @@ libtrainshed_a_SOURCES += src/network/network.c src/network/network.h
 libtrainshed_a_SOURCES += src/network/observer.h
 libtrainshed_a_SOURCES += src/network/packet.c src/network/packet_net.h
 libtrainshed_a_SOURCES += src/network/packet_books.c
+libtrainshed_a_SOURCES += src/network/packet_claim.c src/network/packet_claim.h
 libtrainshed_a_SOURCES += src/network/packet_config.h
 libtrainshed_a_SOURCES += src/network/packet_flow.c
 libtrainshed_a_SOURCES += src/network/packet_limit.c
+libtrainshed_a_SOURCES += src/network/packet_losses.c src/network/packet_losses.h
 libtrainshed_a_SOURCES += src/network/packet_path.c
 libtrainshed_a_SOURCES += src/network/packet_pfc.c
 libtrainshed_a_SOURCES += src/network/packet_port.c
@@ -68,6 +70,10 @@ tests_test_packet_LDADD = $(TEST_LIBS)
 tests_test_packet_runs_SOURCES = tests/test-packet-runs.c tests/packet_fixture.c tests/packet_fixture.h \
 	tests/network_fixture.c tests/network_fixture.h
 tests_test_packet_runs_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-packet-books
+tests_test_packet_books_SOURCES = tests/test-packet-books.c tests/packet_fixture.c tests/packet_fixture.h \
+	tests/network_fixture.c tests/network_fixture.h
+tests_test_packet_books_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-transport-params
 tests_test_transport_params_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-network-closed-forms
