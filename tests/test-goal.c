@@ -1,0 +1,204 @@
+/* test-goal.c - GOAL schedules: the real files in both forms, what is refused, programs */
+#include "config.h"
+
+#include "support.h"
+
+#include "base/error.h"
+#include "workload/goal.h"
+#include "workload/trace_format.h"
+
+#include <glib/gstdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static char *
+save(const char *text, gssize length)
+{
+    char *path = g_strdup("/tmp/trainshed-goal-XXXXXX");
+    close(mkstemp(path));
+    ck_assert(g_file_set_contents(path, text, length, NULL));
+    return path;
+}
+
+/* Counted with grep -c in the text. */
+static const struct {
+    const char *name;
+    uint32_t ranks, ops, edges;
+    gboolean binary;
+} files[] = {
+    {"binary_tree_32", 32, 62, 26, TRUE},
+    {"schedgen_linear_alltoall_16r_1MiB", 16, 480, 0, TRUE},
+    {"schedgen_dissemination_16r_1MiB", 16, 128, 48, TRUE},
+    {"schedgen_allreduce_recdoub_16r_1MiB", 16, 256, 112, TRUE},
+    {"schedgen_allreduce_ring_16r_1MiB", 16, 960, 464, TRUE},
+    {"htsim_comp", 16, 3, 1, FALSE},
+};
+
+static void
+count(const GoalSchedule *schedule, uint32_t *ops, uint32_t *edges)
+{
+    *ops = *edges = 0;
+    for (uint32_t r = 0; r < schedule->n_ranks; r++) {
+        *ops += schedule->ops[r]->len;
+        *edges += schedule->edges[r]->len;
+    }
+}
+
+static void
+same_ops(const GoalSchedule *a, const GoalSchedule *b)
+{
+    for (uint32_t r = 0; r < a->n_ranks; r++) {
+        ck_assert_uint_eq(a->ops[r]->len, b->ops[r]->len);
+        for (uint32_t o = 0; o < a->ops[r]->len; o++) {
+            const GoalOp *x = &g_array_index(a->ops[r], GoalOp, o), *y = &g_array_index(b->ops[r], GoalOp, o);
+            ck_assert(x->kind == y->kind && x->size == y->size && x->peer == y->peer && x->tag == y->tag &&
+                      x->cpu == y->cpu && x->nic == y->nic);
+        }
+    }
+}
+
+START_TEST(real_files_have_their_counts_in_both_forms)
+{
+    g_autofree char *text = g_strdup_printf("data/goal/%s.goal", files[_i].name);
+    NEED_SHARED(path, text);
+    GError *error = NULL;
+    g_autoptr(GoalSchedule) schedule = goal_read(path, NULL, &error);
+    ck_assert_msg(schedule != NULL, "%s", error ? error->message : "");
+    uint32_t ops, edges;
+    count(schedule, &ops, &edges);
+    ck_assert_uint_eq(schedule->n_ranks, files[_i].ranks);
+    ck_assert_uint_eq(ops, files[_i].ops);
+    ck_assert_uint_eq(edges, files[_i].edges);
+    TraceSource source = {.files = (char *[]){(char *)path, NULL}, .n_files = 1};
+    g_autoptr(Workload) workload = trace_read(NULL, &source, &error);
+    ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
+    if (!files[_i].binary)
+        return;
+    g_autofree char *packed = g_strdup_printf("data/goal/%s.bin", files[_i].name);
+    NEED_SHARED(binary, packed);
+    g_autoptr(GoalSchedule) other = goal_read(binary, NULL, &error);
+    ck_assert_msg(other != NULL, "%s", error ? error->message : "");
+    count(other, &ops, &edges);
+    ck_assert_uint_eq(ops, files[_i].ops);
+    ck_assert_uint_eq(edges, files[_i].edges);
+    same_ops(schedule, other);
+}
+END_TEST
+
+#define RANK "num_ranks 1\nrank 0 {\n"
+
+static const struct {
+    const char *text, *message; /* after the path */
+} refused[] = {
+    {"ranks 2\n", ":1: \"ranks\" found; \"num_ranks\" expected"},
+    {"num_ranks 0\n", ":1: num_ranks is 0; at least 1 is expected"},
+    {"num_ranks 9\nrank 0 {\n", ":1: num_ranks is 9, which a file of 21 bytes cannot hold"},
+    {"num_ranks 1\nrank 1 {\n}\n", ":2: the block of rank 1 found; that of rank 0 expected"},
+    {RANK "calc 5\n", ":3: the file ends within the block of rank 0; } expected"},
+    {RANK "}\n", NULL},
+    {RANK "/* two\nlines */ a: calc 5 cpu 2 // end\r\nb: calc 1\nb requires a\n}", NULL},
+    {RANK "calc x\n}\n", ":3: time is \"x\"; a whole number is expected"},
+    {RANK "calc 1 nic 2\n}\n", ":3: \"nic\" found; cpu or the end of the line expected"},
+    {RANK "send 8b to 1\n}\n", ":3: rank \"1\" is more than 0"},
+    {RANK "recv 8b to 0\n}\n", ":3: \"to\" found; \"from\" expected"},
+    {RANK "recv 8 b from 0 cpu 1 tag 2\n}\n",
+     ":3: \"tag\" found; tag, cpu, nic (in this order) or the end of the line expected"},
+    {RANK "a: calc 1\na: calc 1\n}\n", ":4: label \"a\" is defined twice in this rank"},
+    {RANK "a: calc 1\na requires b\n}\n", ":4: label \"b\" is not defined above in this rank"},
+    {RANK "calc 1 cpu 256\n}\n", ":3: cpu \"256\" is more than 255"},
+    {RANK "jump 1\n}\n", ":3: \"jump\" found; send, recv, calc, \"LABEL requires LABEL\" or } expected"},
+};
+
+START_TEST(bad_lines_are_refused_with_their_place)
+{
+    g_autofree char *path = save(refused[_i].text, -1);
+    GError *error = NULL;
+    g_autoptr(GoalSchedule) schedule = goal_read(path, NULL, &error);
+    g_unlink(path);
+    if (refused[_i].message == NULL) {
+        ck_assert_msg(schedule != NULL, "%s", error ? error->message : "");
+        return;
+    }
+    ck_assert(schedule == NULL);
+    ck_assert_str_eq(error->message + strlen(path), refused[_i].message);
+    g_error_free(error);
+}
+END_TEST
+
+START_TEST(all_problems_are_told)
+{
+    g_autofree char *path = save(RANK "calc x\ncalc 5\njump\n}\n", -1);
+    GError *error = NULL;
+    g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+    ck_assert(goal_read(path, problems, &error) == NULL);
+    g_unlink(path);
+    ck_assert_uint_eq(problems->len, 2);
+    ck_assert(g_str_has_suffix(g_ptr_array_index(problems, 0), ":3: time is \"x\"; a whole number is expected"));
+    ck_assert(strstr(g_ptr_array_index(problems, 1), ":5: \"jump\" found") != NULL);
+    g_error_free(error);
+}
+END_TEST
+
+/* c irequires b, b requires a: c waits for a, not for b. Tags above 32 bits become 0 and 1. */
+START_TEST(irequires_waits_for_what_the_other_waits_for)
+{
+    g_autofree char *path = save("num_ranks 2\nrank 0 {\na: calc 7 cpu 3\nb: send 8b to 1 tag 98765432109\n"
+                                 "c: send 9 b to 1 tag 5\nb requires a\nc irequires b\n}\nrank 1 {\n"
+                                 "recv 8b from -1 tag 98765432109\nrecv 9b from 0 tag 5\n}",
+                                 -1);
+    GError *error = NULL;
+    TraceSource source = {.files = (char *[]){path, NULL}, .n_files = 1};
+    g_autoptr(Workload) workload = trace_read(NULL, &source, &error);
+    g_unlink(path);
+    ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
+    const Program *program = workload_program(workload, 0);
+    const Op *ops = (const Op *)program->ops->data;
+    ck_assert_int_eq(ops[0].duration_ps, 7000);
+    ck_assert_str_eq(g_ptr_array_index(program->streams, ops[0].stream), "cpu 3");
+    ck_assert_uint_eq(ops[2].n_deps, 1);
+    ck_assert_uint_eq(g_array_index(program->deps, uint32_t, ops[2].first_dep), 0);
+    ck_assert_uint_eq(ops[1].tag, 0);
+    ck_assert_uint_eq(ops[2].tag, 1);
+    ck_assert(((const Op *)workload_program(workload, 1)->ops->data)[0].peer_form == PEER_ANY);
+}
+END_TEST
+
+/* Every prefix of a packed file, and every byte of it changed, is read or refused, and never crashes. */
+START_TEST(damaged_binaries_are_refused)
+{
+    NEED_SHARED(path, "data/goal/binary_tree_32.bin");
+    g_autofree char *data = NULL;
+    gsize length;
+    ck_assert(g_file_get_contents(path, &data, &length, NULL));
+    for (gsize n = 8; n < length; n += 7) {
+        GError *error = NULL;
+        g_autofree char *part = g_memdup2(data, n);
+        ck_assert_ptr_null(goal_parse_binary("x", part, n, &error));
+        g_clear_error(&error);
+    }
+    for (gsize at = 8; at < length; at++) {
+        data[at] ^= 0x55;
+        g_autoptr(GoalSchedule) schedule = goal_parse_binary("x", data, length, NULL);
+        data[at] ^= 0x55;
+    }
+    data[0] = 38, data[1] = 9; /* 2342 */
+    GError *error = NULL;
+    ck_assert_ptr_null(goal_parse_binary("x", data, length, &error));
+    ck_assert_str_eq(error->message, "x: was used up by a run with --save-mem; pack its text again with txt2bin");
+    g_error_free(error);
+}
+END_TEST
+
+int
+main(void)
+{
+    Suite *suite = suite_create("goal");
+    TCase *cases = tcase_create("cases");
+    tcase_add_loop_test(cases, real_files_have_their_counts_in_both_forms, 0, G_N_ELEMENTS(files));
+    tcase_add_loop_test(cases, bad_lines_are_refused_with_their_place, 0, G_N_ELEMENTS(refused));
+    tcase_add_test(cases, all_problems_are_told);
+    tcase_add_test(cases, irequires_waits_for_what_the_other_waits_for);
+    tcase_add_test(cases, damaged_binaries_are_refused);
+    suite_add_tcase(suite, cases);
+    return support_main(suite);
+}
