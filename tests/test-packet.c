@@ -516,6 +516,30 @@ START_TEST(a_flow_goes_on_when_its_link_is_back)
 }
 END_TEST
 
+/* Ten packets come 110 ns apart, the first at 1110 ns; the fourth leaves from 4410 to 5510 ns. At 5000 ns the link has
+ * another rate, by which the six that wait go, however the port keeps them. */
+static const struct {
+    double rate;
+    SimTime packet_ns;
+    gboolean queued;
+} changes[] = {{RATE / 2, 2200, FALSE}, {RATE / 2, 2200, TRUE}, {2 * RATE, 550, FALSE}, {2 * RATE, 550, TRUE}};
+
+START_TEST(what_waits_goes_at_the_new_rate)
+{
+    static const double rates[] = {10 * RATE, RATE};
+    uint32_t a, b;
+    packets_chain(2, rates, &a, &b);
+    f.config.packet.control_first = changes[_i].queued;
+    packets_transport("window", wide, 1);
+    fixture_network(&f, "packet", ROUTING_ECMP);
+    packets_send(a, b, 10000, 0);
+    network_set_link_at(f.network, 2, changes[_i].rate, 5 * US);
+    fixture_run(&f);
+    ck_assert_int_eq(f.delivered[0], (5510 + 6 * changes[_i].packet_ns + 1000) * NS);
+    fixture_end(&f);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -541,6 +565,7 @@ main(void)
     tcase_add_loop_test(tcase, sprayed_packets_share_all_ways, 0, 3);
     tcase_add_loop_test(tcase, a_flow_goes_another_way_when_its_link_dies, 0, 2);
     tcase_add_test(tcase, a_flow_goes_on_when_its_link_is_back);
+    tcase_add_loop_test(tcase, what_waits_goes_at_the_new_rate, 0, G_N_ELEMENTS(changes));
     suite_add_tcase(suite, tcase);
     return support_main(suite);
 }

@@ -244,7 +244,7 @@ set_link(Network *network, uint32_t link, double rate_Bps)
 {
     PacketNet *net = (PacketNet *)network;
     double before = net->ports[link].rate_Bps;
-    packet_port_set_rate(net, link, rate_Bps);
+    packet_port_change_rate(net, link, rate_Bps);
     if (net->losses != NULL)
         packet_losses_link(net->losses, link);
     if (net->sinks[link] != NULL)

@@ -223,7 +223,8 @@ void packet_free(PacketNet *net, uint32_t number);
 void packet_forward(PacketNet *net, uint32_t number, uint32_t came_by);
 /* A flow of this source stands in the port's ring: serve it when free. */
 void packet_port_wake(PacketNet *net, uint32_t link);
-void packet_port_set_rate(PacketNet *net, uint32_t link, double rate_Bps);
+/* What waits goes at the new rate; the packet on the wire ends as it began. 0: dead, packet_port_flush() follows. */
+void packet_port_change_rate(PacketNet *net, uint32_t link, double rate_Bps);
 /* All that waits at it or is on it is lost. */
 void packet_port_flush(PacketNet *net, uint32_t link);
 /* From its first bit on the link until the far end may pass it on, which goes on at word `at`; latency apart. */

@@ -446,8 +446,8 @@ quiet_time(const PacketNet *net, uint32_t link)
     return MAX(0, time - 1);
 }
 
-void
-packet_port_set_rate(PacketNet *net, uint32_t link, double rate_Bps)
+static void
+set_rate(PacketNet *net, uint32_t link, double rate_Bps)
 {
     Port *port = &net->ports[link];
     port->rate_Bps = rate_Bps;
@@ -459,6 +459,38 @@ packet_port_set_rate(PacketNet *net, uint32_t link, double rate_Bps)
     port->ser_full_ps = full <= UINT32_MAX ? (uint32_t)full : 0;
     port->ser_control_ps = control <= UINT32_MAX ? (uint32_t)control : 0;
     port->quiet_ps = quiet_time(net, link);
+}
+
+/* The first packet whose turn on the link is yet to come, and when; those before it are on their way. */
+static uint32_t
+first_to_start(const PacketNet *net, uint32_t link, SimTime *start)
+{
+    const Port *port = &net->ports[link];
+    uint32_t number = port->head;
+    for (; number != INDEX_NONE; number = net->packets[number].next) {
+        const Packet *packet = &net->packets[number];
+        *start = packet->when - port->latency_ps - packet_port_hop_time(net, link, packet->at, packet->size);
+        if (*start > packet_now(net))
+            break;
+    }
+    return number;
+}
+
+void
+packet_port_change_rate(PacketNet *net, uint32_t link, double rate_Bps)
+{
+    Port *port = &net->ports[link];
+    SimTime start = port->busy;
+    uint32_t number = port->rate_Bps > 0 && rate_Bps > 0 ? first_to_start(net, link, &start) : INDEX_NONE;
+    gboolean waits = number != INDEX_NONE;
+    set_rate(net, link, rate_Bps);
+    for (; number != INDEX_NONE; number = net->packets[number].next) {
+        Packet *packet = &net->packets[number];
+        packet->when = start + packet_port_hop_time(net, link, packet->at, packet->size) + port->latency_ps;
+        start += wire_time(net, port, packet->size);
+    }
+    if (waits)
+        port->busy = start;
 }
 
 void
@@ -531,7 +563,7 @@ packet_ports_init(PacketNet *net)
         port->flags = (uint8_t)((is_switch(net->fabric, link->src) ? FROM_SWITCH : 0) |
                                 (is_switch(net->fabric, link->dst) ? INTO_SWITCH : 0) | (link->loss > 0 ? LOSES : 0));
         rest_init(net, l);
-        packet_port_set_rate(net, l, link->capacity_Bps);
+        set_rate(net, l, link->capacity_Bps);
     }
 }
 
