@@ -4,7 +4,7 @@
 #include "support.h"
 
 #include "base/error.h"
-#include "workload/goal.h"
+#include "workload/goal_time.h"
 #include "workload/trace_format.h"
 
 #include <glib/gstdio.h>
@@ -189,6 +189,84 @@ START_TEST(damaged_binaries_are_refused)
 }
 END_TEST
 
+/* What LogGOPSim prints (../shared/data/goal/README.md, ../shared/data/peers/README.md), ns and host. */
+static const struct {
+    const char *file;
+    SimTime end_ns;
+    uint32_t rank;
+} ends[] = {
+    {"data/goal/binary_tree_32.goal", 27500, 31},
+    {"data/goal/binary_tree_32.bin", 27500, 31},
+    {"data/goal/schedgen_linear_alltoall_16r_1MiB.goal", 94454250, 0},
+    {"data/goal/schedgen_linear_alltoall_16r_1MiB.bin", 94454250, 0},
+    {"data/goal/schedgen_dissemination_16r_1MiB.goal", 25187800, 0},
+    {"data/goal/schedgen_allreduce_recdoub_16r_1MiB.goal", 11840432, 0},
+    {"data/goal/schedgen_allreduce_recdoub_16r_1MiB.bin", 11840432, 0},
+    {"data/goal/schedgen_allreduce_ring_16r_1MiB.goal", 11961300, 0},
+    {"data/goal/schedgen_allreduce_ring_16r_1MiB.bin", 11961300, 0},
+    {"data/goal/htsim_comp.goal", 480013494, 0},
+    {"data/goal/htsim_comp1.goal", 8000, 15},
+    {"data/goal/htsim_incast_8_1_2MiB.goal", 960010988, 0},
+    {"data/goal/htsim_one_send.goal", 480005494, 15},
+    {"data/peers/loggopsim/dissemination_1024r_32KiB.goal.gz", 2021020, 0},
+};
+
+START_TEST(finish_times_are_those_of_loggopsim)
+{
+    NEED_SHARED(path, ends[_i].file);
+    GError *error = NULL;
+    g_autoptr(GoalSchedule) schedule = goal_read(path, NULL, &error);
+    ck_assert_msg(schedule != NULL, "%s", error ? error->message : "");
+    GoalCosts costs = goal_costs_default();
+    GoalTime time;
+    ck_assert_msg(goal_time(schedule, &costs, &time, &error), "%s", error ? error->message : "");
+    ck_assert_int_eq(time.end_ps, ends[_i].end_ns * PS_PER_NS);
+    ck_assert_uint_eq(time.rank, ends[_i].rank);
+}
+END_TEST
+
+/* The ring of ../shared/data/peers/loggopsim/gen_ring_goal.py over 256 ranks: 103,072,020 ns. */
+START_TEST(a_ring_of_256_ends_as_published)
+{
+    enum { N = 256 };
+    g_autoptr(GoalSchedule) schedule = goal_new(N);
+    for (uint32_t r = 0; r < N; r++)
+        for (uint32_t k = 0; k < 2 * (N - 1); k++) {
+            GoalOp pair[] = {{.kind = GOAL_SEND, .peer = (r + 1) % N, .tag = k, .size = 32768},
+                             {.kind = GOAL_RECV, .peer = (r + N - 1) % N, .tag = k, .size = 32768}};
+            g_array_append_vals(schedule->ops[r], pair, 2);
+            GoalEdge edges[] = {{2 * k, 2 * k - 1, FALSE}, {2 * k + 1, 2 * k - 1, FALSE}};
+            if (k > 0)
+                g_array_append_vals(schedule->edges[r], edges, 2);
+        }
+    GoalCosts costs = goal_costs_default();
+    GoalTime time;
+    ck_assert(goal_time(schedule, &costs, &time, NULL));
+    ck_assert_int_eq(time.end_ps, INT64_C(103072020) * PS_PER_NS);
+    ck_assert_uint_eq(time.messages, N * 2 * (N - 1));
+}
+END_TEST
+
+/* 128 ranks, a message from each to each other: 16,256 messages. */
+START_TEST(an_all_to_all_ends_in_rounds)
+{
+    enum { N = 128 };
+    g_autoptr(GoalSchedule) schedule = goal_new(N);
+    for (uint32_t r = 0; r < N; r++)
+        for (uint32_t k = 1; k < N; k++) {
+            GoalOp pair[] = {{.kind = GOAL_SEND, .peer = (r + k) % N, .size = 1024},
+                             {.kind = GOAL_RECV, .peer = (r + N - k) % N, .size = 1024}};
+            g_array_append_vals(schedule->ops[r], pair, 2);
+        }
+    GoalCosts costs = goal_costs_default();
+    GoalTime time;
+    ck_assert(goal_time(schedule, &costs, &time, NULL));
+    ck_assert_uint_eq(time.messages, (uint64_t)N * (N - 1));
+    /* As for 16 ranks: rounds of o + L + o + (s - 1) G, one after another. */
+    ck_assert_int_eq(time.end_ps, (SimTime)(N - 1) * (1500 + 2500 + 1500 + 1023 * 6) * PS_PER_NS);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -199,6 +277,10 @@ main(void)
     tcase_add_test(cases, all_problems_are_told);
     tcase_add_test(cases, irequires_waits_for_what_the_other_waits_for);
     tcase_add_test(cases, damaged_binaries_are_refused);
+    tcase_add_loop_test(cases, finish_times_are_those_of_loggopsim, 0, G_N_ELEMENTS(ends));
+    tcase_add_test(cases, a_ring_of_256_ends_as_published);
+    tcase_add_test(cases, an_all_to_all_ends_in_rounds);
+    tcase_set_timeout(cases, 30);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }

@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/trace_info.h"
+#include "cli/trace_loggops.h"
 #include "cli/trace_survey.h"
 #include "workload/trace_format.h"
 #include "workload/trace_writer.h"
@@ -196,6 +197,7 @@ static const struct {
     {"info", "what a trace holds", run_info},
     {"check", "all that is wrong with a trace", run_check},
     {"convert", "a trace in another format", run_convert},
+    {"loggops", "when a GOAL schedule ends under LogGOPS", trace_loggops},
 };
 
 static void

@@ -8,6 +8,7 @@ libtrainshed_a_SOURCES += src/workload/check_messages.c
 libtrainshed_a_SOURCES += src/workload/execution_trace.c src/workload/execution_trace.h
 libtrainshed_a_SOURCES += src/workload/goal_text.c src/workload/goal.h
 libtrainshed_a_SOURCES += src/workload/goal_binary.c
+libtrainshed_a_SOURCES += src/workload/goal_time.c src/workload/goal_time.h
 libtrainshed_a_SOURCES += src/workload/goal_workload.c
 libtrainshed_a_SOURCES += src/workload/htsim_cm.c src/workload/htsim_cm.h
 libtrainshed_a_SOURCES += src/workload/htsim_triggers.c
