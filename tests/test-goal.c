@@ -247,10 +247,10 @@ START_TEST(a_ring_of_256_ends_as_published)
 }
 END_TEST
 
-/* 128 ranks, a message from each to each other: 16,256 messages. */
-START_TEST(an_all_to_all_ends_in_rounds)
+/* 1024 ranks, a message from each to each other: 1,047,552 messages. */
+START_TEST(an_all_to_all_of_1024_ends_in_rounds)
 {
-    enum { N = 128 };
+    enum { N = 1024 };
     g_autoptr(GoalSchedule) schedule = goal_new(N);
     for (uint32_t r = 0; r < N; r++)
         for (uint32_t k = 1; k < N; k++) {
@@ -279,7 +279,7 @@ main(void)
     tcase_add_test(cases, damaged_binaries_are_refused);
     tcase_add_loop_test(cases, finish_times_are_those_of_loggopsim, 0, G_N_ELEMENTS(ends));
     tcase_add_test(cases, a_ring_of_256_ends_as_published);
-    tcase_add_test(cases, an_all_to_all_ends_in_rounds);
+    tcase_add_test(cases, an_all_to_all_of_1024_ends_in_rounds);
     tcase_set_timeout(cases, 30);
     suite_add_tcase(suite, cases);
     return support_main(suite);

@@ -9,7 +9,8 @@ typedef struct {
     SimTime when;
     uint64_t order;   /* of pushing */
     uint32_t op;      /* number over all ranks */
-    uint32_t arrives; /* the message of op, a send, comes in */
+    uint16_t arrives, /* the message of op, a send, comes in */
+        line;         /* the line in which op waits is to be looked at */
 } Entry;
 
 /* Lists by hash, oldest first; each op is in at most one of each kind. */
@@ -17,6 +18,15 @@ typedef struct {
     uint32_t *head, *tail, *next;
     uint64_t mask;
 } Lists;
+
+/* Those that found the same CPU and NIC busy, as op + 1, 0 = none: one entry of the queue stands for them, at when.
+ * fresh: those that found it busy at when before that entry came; they go first. */
+typedef struct {
+    uint32_t head, tail, fresh_head, fresh_tail;
+    SimTime when;
+} Line;
+
+enum { LINE_CALC, LINE_SEND, LINE_ARRIVE, LINES };
 
 typedef struct {
     const GoalSchedule *schedule;
@@ -28,6 +38,8 @@ typedef struct {
     uint32_t *first[2], *waiters[2]; /* [begun] an op: who waits */
     gboolean *wild;                  /* a rank: some receive or message of it has any source or tag */
     SimTime *cpu, *nic_out, *nic_in;
+    Line *lines;         /* a rank, CPU, NIC and kind of waiting */
+    uint32_t *wait_next; /* an op: the next of its line, + 1 */
     Lists posted, unexpected;
     GArray *heap;  /* of Entry */
     GArray *freed; /* of uint32_t: ops that nothing holds any longer */
@@ -49,15 +61,21 @@ before(const Entry *a, const Entry *b)
 }
 
 static void
-push(Clock *clock, SimTime when, uint32_t op, gboolean arrives)
+push_entry(Clock *clock, SimTime when, uint32_t op, gboolean arrives, gboolean line)
 {
-    Entry entry = {when, clock->pushed++, op, arrives};
+    Entry entry = {when, clock->pushed++, op, (uint16_t)arrives, (uint16_t)line};
     g_array_append_val(clock->heap, entry);
     Entry *heap = (Entry *)clock->heap->data;
     guint i = clock->heap->len - 1;
     for (; i > 0 && before(&entry, &heap[(i - 1) / 2]); i = (i - 1) / 2)
         heap[i] = heap[(i - 1) / 2];
     heap[i] = entry;
+}
+
+static void
+push(Clock *clock, SimTime when, uint32_t op, gboolean arrives)
+{
+    push_entry(clock, when, op, arrives, FALSE);
 }
 
 static Entry
@@ -220,10 +238,6 @@ do_arrive(Clock *clock, uint32_t number, SimTime now)
     const LogGops *costs = &clock->costs->costs;
     uint32_t rank = (uint32_t)op->peer;
     SimTime *cpu = cpu_of(clock, rank, op), *nic = nic_of(clock, clock->nic_in, rank, op);
-    if (MAX(*cpu, *nic) > now) {
-        push(clock, MAX(*cpu, *nic), number, TRUE);
-        return;
-    }
     *cpu = now + cost(costs->o_ps, MAX(costs->O_s_per_B, costs->G_s_per_B), op->size);
     *nic = now + cost(costs->g_ps, costs->G_s_per_B, op->size);
     uint64_t at = bucket(clock, rank, clock->rank_of[number], op->tag);
@@ -234,14 +248,53 @@ do_arrive(Clock *clock, uint32_t number, SimTime now)
         list_append(&clock->unexpected, at, number);
 }
 
+/* When what the entry is about could go on. */
+static SimTime
+could_go(Clock *clock, uint32_t number, gboolean arrives)
+{
+    const GoalOp *op = clock->ops[number];
+    if (!arrives)
+        return op->kind == GOAL_RECV ? 0 : ready_at(clock, number);
+    return MAX(*cpu_of(clock, (uint32_t)op->peer, op), *nic_of(clock, clock->nic_in, (uint32_t)op->peer, op));
+}
+
+static Line *
+line_of(Clock *clock, uint32_t number, gboolean arrives)
+{
+    const GoalOp *op = clock->ops[number];
+    gsize rank = arrives ? (gsize)op->peer : clock->rank_of[number];
+    unsigned kind = arrives ? LINE_ARRIVE : op->kind == GOAL_SEND ? LINE_SEND : LINE_CALC;
+    return &clock->lines[((rank * clock->n_cpus + op->cpu) * clock->n_nics + op->nic) * LINES + kind];
+}
+
+/* It waits for its CPU and NIC. */
 static void
-step(Clock *clock, const Entry *entry)
+wait_in_line(Clock *clock, const Entry *entry)
+{
+    Line *line = line_of(clock, entry->op, entry->arrives);
+    uint32_t op = entry->op + 1;
+    clock->wait_next[entry->op] = 0;
+    if (line->head == 0) {
+        line->head = line->tail = op;
+        line->when = could_go(clock, entry->op, entry->arrives);
+        push_entry(clock, line->when, entry->op, entry->arrives, TRUE);
+    } else if (line->when > entry->when) {
+        clock->wait_next[line->tail - 1] = op;
+        line->tail = op;
+    } else {
+        if (line->fresh_head == 0)
+            line->fresh_head = op;
+        else
+            clock->wait_next[line->fresh_tail - 1] = op;
+        line->fresh_tail = op;
+    }
+}
+
+static void
+start(Clock *clock, const Entry *entry)
 {
     const GoalOp *op = clock->ops[entry->op];
-    SimTime ready = entry->arrives || op->kind == GOAL_RECV ? entry->when : ready_at(clock, entry->op);
-    if (ready > entry->when) {
-        push(clock, ready, entry->op, FALSE);
-    } else if (entry->arrives) {
+    if (entry->arrives) {
         do_arrive(clock, entry->op, entry->when);
     } else if (op->kind == GOAL_SEND) {
         do_send(clock, entry->op, entry->when);
@@ -274,6 +327,40 @@ queue_freed(Clock *clock)
     g_array_set_size(clock->freed, 0);
 }
 
+static void
+step(Clock *clock, const Entry *entry)
+{
+    if (could_go(clock, entry->op, entry->arrives) > entry->when)
+        wait_in_line(clock, entry);
+    else
+        start(clock, entry);
+    queue_freed(clock);
+}
+
+/* The first of the line goes on, and those after it while nothing is busy. */
+static void
+step_line(Clock *clock, const Entry *entry)
+{
+    Line *line = line_of(clock, entry->op, entry->arrives);
+    if (line->fresh_head != 0) {
+        clock->wait_next[line->fresh_tail - 1] = line->head;
+        line->head = line->fresh_head;
+        line->fresh_head = line->fresh_tail = 0;
+    }
+    while (line->head != 0) {
+        Entry first = {.when = entry->when, .op = line->head - 1, .arrives = entry->arrives};
+        SimTime ready = could_go(clock, first.op, first.arrives);
+        if (ready > entry->when) {
+            line->when = ready;
+            push_entry(clock, ready, first.op, first.arrives, TRUE);
+            return;
+        }
+        line->head = clock->wait_next[first.op];
+        start(clock, &first);
+        queue_freed(clock);
+    }
+}
+
 static gboolean
 play(Clock *clock, GError **error)
 {
@@ -284,8 +371,10 @@ play(Clock *clock, GError **error)
         Entry entry = pop(clock);
         if (entry.when > TIME_MOST)
             return error_input(error, "the schedule lasts longer than 26 days");
-        step(clock, &entry);
-        queue_freed(clock);
+        if (entry.line)
+            step_line(clock, &entry);
+        else
+            step(clock, &entry);
     }
     for (uint64_t b = 0; b <= clock->unexpected.mask; b++)
         if (clock->unexpected.head[b] != INDEX_NONE)
@@ -371,6 +460,8 @@ init(Clock *clock)
     clock->cpu = g_new0(SimTime, (gsize)schedule->n_ranks * clock->n_cpus + 1);
     clock->nic_out = g_new0(SimTime, (gsize)schedule->n_ranks * clock->n_nics + 1);
     clock->nic_in = g_new0(SimTime, (gsize)schedule->n_ranks * clock->n_nics + 1);
+    clock->lines = g_new0(Line, (gsize)schedule->n_ranks * clock->n_cpus * clock->n_nics * LINES);
+    clock->wait_next = g_new0(uint32_t, (gsize)clock->n_ops + 1);
     uint64_t size = 16;
     while (size < clock->n_ops)
         size *= 2;
@@ -396,6 +487,8 @@ clear(Clock *clock)
     g_free(clock->cpu);
     g_free(clock->nic_out);
     g_free(clock->nic_in);
+    g_free(clock->lines);
+    g_free(clock->wait_next);
     g_array_unref(clock->heap);
     g_array_unref(clock->freed);
 }
