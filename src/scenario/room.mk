@@ -23,6 +23,7 @@ EXTRA_DIST += scenarios/long-link.yaml
 EXTRA_DIST += scenarios/one-port-down.yaml
 EXTRA_DIST += scenarios/packets-incast.yaml traces/all-to-all-32.program
 TESTS_SH += tests/test-run-packet.sh
+TESTS_SH += tests/test-models.sh
 TESTS_SH += tests/test-run-settings.sh
 EXTRA_DIST += scenarios/recorded-alone.yaml
 EXTRA_DIST += scenarios/two-buildings-axes.yaml traces/step-dp-pp.program
