@@ -13,6 +13,7 @@
 static const TraceFormat *const formats[] = {
     &trace_chakra,
     &trace_chakra_json,
+    &trace_dumpi,
     &trace_goal,
     &trace_htsim,
     &trace_kineto,

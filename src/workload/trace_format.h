@@ -26,7 +26,8 @@ typedef struct {
     Workload *(*read)(const TraceSource *source, GError **error);
 } TraceFormat;
 
-extern const TraceFormat trace_chakra, trace_chakra_json, trace_goal, trace_htsim, trace_kineto, trace_program;
+extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goal, trace_htsim, trace_kineto,
+    trace_program;
 
 /* NULL-terminated. */
 const TraceFormat *const *trace_formats(void);

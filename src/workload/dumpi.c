@@ -1,0 +1,67 @@
+/* dumpi.c - traces of DUMPI: the .meta says how many ranks and which files; the binaries are not read, and that is said
+ *
+ * A .meta is lines of key=value; numprocs and fileprefix matter. */
+#include "base/error.h"
+#include "base/input.h"
+#include "workload/trace_format.h"
+
+#include <string.h>
+
+static const char magic[] = "\xff\xaa\xdd"
+                            "DUMPI";
+static const char hint[] = "DUMPI's binary is not read; turn it into text (dumpi2ascii) and that into GOAL or a "
+                           "program, trainshed-program(5)";
+
+static int
+recognise(const char *head, size_t length)
+{
+    if (length >= sizeof magic - 1 && memcmp(head, magic, sizeof magic - 1) == 0)
+        return 100;
+    gboolean meta = g_strstr_len(head, (gssize)length, "numprocs=") != NULL &&
+                    g_strstr_len(head, (gssize)length, "fileprefix=") != NULL;
+    return meta ? 80 : 0;
+}
+
+/* The value of a line "key=value"; NULL where there is none. The caller frees it. */
+static char *
+value_of(char **lines, const char *key)
+{
+    size_t n = strlen(key);
+    for (size_t i = 0; lines[i] != NULL; i++)
+        if (strncmp(lines[i], key, n) == 0 && lines[i][n] == '=')
+            return g_strstrip(g_strdup(lines[i] + n + 1));
+    return NULL;
+}
+
+static Workload *
+read_dumpi(const TraceSource *source, GError **error)
+{
+    const char *path = source->files[0];
+    size_t length;
+    g_autofree char *text = input_read_all(path, (size_t)1 << 32, &length, error);
+    if (text == NULL)
+        return NULL;
+    if (length >= sizeof magic - 1 && memcmp(text, magic, sizeof magic - 1) == 0) {
+        error_input(error, "%s: %s", path, hint);
+        return NULL;
+    }
+    if (!g_utf8_validate(text, (gssize)length, NULL)) {
+        error_input(error, "%s: is no UTF-8 text, nor a DUMPI binary", path);
+        return NULL;
+    }
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    g_autofree char *ranks = value_of(lines, "numprocs"), *prefix = value_of(lines, "fileprefix");
+    guint64 n;
+    if (ranks == NULL || prefix == NULL)
+        error_input(error, "%s: %s= is not given", path, ranks == NULL ? "numprocs" : "fileprefix");
+    else if (!g_ascii_string_to_unsigned(ranks, 10, 1, G_MAXUINT32, &n, NULL))
+        error_input(error, "%s: numprocs is \"%s\"; a whole number of at least 1 is expected", path, ranks);
+    else
+        error_input(error,
+                    "%s: %" G_GUINT64_FORMAT " ranks, in files %s-0000.bin to %s-%04" G_GUINT64_FORMAT ".bin; %s", path,
+                    n, prefix, prefix, n - 1, hint);
+    return NULL;
+}
+
+const TraceFormat trace_dumpi = {"dumpi", "DUMPI: a .meta tells ranks and files; the binaries are refused", recognise,
+                                 read_dumpi};
