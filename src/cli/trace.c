@@ -13,8 +13,7 @@
 
 /* What the subcommands that read traces share. */
 typedef struct {
-    char *format, *groups, *sizes, *output, *to, **execution_patterns; /* of the options */
-    int replicate;
+    char *format, *groups, *output, *to, **execution_patterns; /* of the options */
     gboolean break_cycles;
     char **files, **execution_files;
     TraceSource source;
@@ -25,7 +24,6 @@ request_clear(Request *request)
 {
     g_free(request->format);
     g_free(request->groups);
-    g_free(request->sizes);
     g_free(request->output);
     g_free(request->to);
     g_strfreev(request->execution_patterns);
@@ -45,8 +43,6 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
          "execution traces beside Kineto files; may be repeated, may be a pattern", "FILE"},
         {"break-cycles", 0, 0, G_OPTION_ARG_NONE, &request->break_cycles,
          "drop dependencies that close a circle, and say so", NULL},
-        {"replicate", 0, 0, G_OPTION_ARG_INT, &request->replicate, "one rank's trace stands for N ranks", "N"},
-        {"sizes", 0, 0, G_OPTION_ARG_FILENAME, &request->sizes, "message sizes that the trace lacks", "FILE"},
         {writes ? "output" : NULL, 'o', 0, G_OPTION_ARG_FILENAME, &request->output, "the file to write", "FILE"},
         {"to", 't', 0, G_OPTION_ARG_STRING, &request->to, "the format to write (default: program)", "NAME"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
@@ -60,10 +56,6 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         return error_input(error, "trace %s: no files are given", argv[0]);
     if (writes && request->output == NULL)
         return error_input(error, "trace %s: where to? write -o FILE", argv[0]);
-
-    if (request->replicate < 0 || (request->replicate > 0 && argc != 2))
-        return error_input(error, "trace %s: --replicate %d: expected a number of ranks above 0 and one file, found %d",
-                           argv[0], request->replicate, argc - 1);
 
     request->files = trace_pair(NULL, (const char *const *)argv + 1, error);
     if (request->files == NULL)
@@ -79,8 +71,6 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         .execution_files = request->execution_files,
         .n_execution_files = request->execution_files != NULL ? g_strv_length(request->execution_files) : 0,
         .groups_file = request->groups,
-        .replicate = (uint32_t)request->replicate,
-        .sizes_file = request->sizes,
         .break_cycles = request->break_cycles,
     };
     return TRUE;

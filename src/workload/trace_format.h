@@ -11,8 +11,6 @@ typedef struct {
     char **execution_files; /* Kineto: the execution traces, same order; NULL = none */
     uint32_t n_execution_files;
     const char *groups_file; /* Chakra: communicator groups; NULL = none */
-    uint32_t replicate;      /* the one rank's trace is that of so many ranks; 0 = files are ranks */
-    const char *sizes_file;  /* message sizes that the trace itself lacks; NULL = none */
     gboolean break_cycles;   /* deps that close a circle are dropped, and noted, instead of refused */
     GPtrArray
         *problems; /* of char *: a reader that can goes on after a problem and puts all of them here; NULL = stop */
