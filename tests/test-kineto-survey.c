@@ -1,10 +1,15 @@
 /* Every row of the table in ../shared/data/kineto/README.md, whose counts were taken with an independent script. */
 #include "base/error.h"
+#include "base/input.h"
 #include "support.h"
 #include "workload/execution_trace.h"
 #include "workload/kineto.h"
 
+#include <glib/gstdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Times in microseconds as the README prints them, six significant digits; -1 = the file does not say. */
 static const struct {
@@ -631,6 +636,53 @@ START_TEST(element_sizes_are_torchs)
 }
 END_TEST
 
+/* The events of a file that has its last ']' after them, three times over. The path of a new file; the caller removes
+ * it. */
+static char *
+three_times(const char *path)
+{
+    g_autoptr(GError) error = NULL;
+    size_t length;
+    g_autofree char *text = input_read_all(path, 1 << 26, &length, &error), *made = NULL;
+    ck_assert_msg(text != NULL, "%s", error ? error->message : "");
+    const char *first = strchr(strstr(text, "\"traceEvents\""), '[') + 1, *last = strrchr(text, ']');
+    int fd = g_file_open_tmp("trainshed-kineto-XXXXXX", &made, NULL);
+    FILE *out = fdopen(fd, "w");
+    ck_assert_ptr_nonnull(out);
+    fwrite(text, 1, (size_t)(first - text), out);
+    for (int i = 0; i < 3; i++)
+        fprintf(out, "%s%.*s", i > 0 ? "," : "", (int)(last - first), first);
+    fputs(last, out);
+    ck_assert_int_eq(fclose(out), 0);
+    return g_steal_pointer(&made);
+}
+
+/* About 100 MB. Counts of the single file by an independent script; all but the flow ids, which repeat, are thrice
+ * that. In a process of its own, whose peak memory is told when it ends. */
+START_TEST(a_file_of_100_MB_is_read_in_50_MB)
+{
+    NEED_SHARED(path, "data/chakra/hta/control.json.gz");
+    g_autofree char *made = three_times(path);
+    pid_t child = fork();
+    if (child == 0) {
+        g_autoptr(KinetoSurvey) s = kineto_survey(made, NULL);
+        _exit(!(s != NULL && s->rank == 3 && s->world_size == 8 && s->n_events == 3 * 109123 &&
+                s->n_complete == 3 * 74937 && s->n_kernels == 3 * 8568 && s->kernel_ns == INT64_C(3) * 446813000 &&
+                s->n_nccl == 3 * 60 && s->nccl_ns == INT64_C(3) * 163535000 && s->n_unlaunched == 0 &&
+                s->n_comms == 3 * 102 && s->n_flows_whole == 9450 && s->n_flows == 24692 &&
+                s->first_ns == INT64_C(1661203462598738000) && s->last_ns == INT64_C(1661203463064013000)));
+    }
+    struct rusage usage;
+    int status = -1;
+    ck_assert_int_eq(wait4(child, &status, 0, &usage), child);
+    g_remove(made);
+    ck_assert_int_eq(status, 0);
+#ifndef __SANITIZE_ADDRESS__ /* whose shadow counts too */
+    ck_assert_int_le(usage.ru_maxrss, 50 * 1000);
+#endif
+}
+END_TEST
+
 int
 main(void)
 {
@@ -641,6 +693,7 @@ main(void)
     tcase_add_loop_test(tc, an_execution_trace_has_the_counts_of_the_readme, 0, G_N_ELEMENTS(et_rows));
     tcase_add_test(tc, kernel_arguments_and_tensors_give_the_same_bytes);
     tcase_add_test(tc, element_sizes_are_torchs);
+    tcase_add_test(tc, a_file_of_100_MB_is_read_in_50_MB);
     suite_add_tcase(suite, tc);
     return support_main(suite);
 }

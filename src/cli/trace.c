@@ -6,6 +6,7 @@
 #include "cli/trace_info.h"
 #include "cli/trace_loggops.h"
 #include "cli/trace_survey.h"
+#include "workload/kineto.h"
 #include "workload/trace_format.h"
 #include "workload/trace_writer.h"
 
@@ -108,6 +109,26 @@ run_formats(int argc, char **argv, GError **error)
     return TRUE;
 }
 
+/* What single files hold is told even where they cannot be replayed together. */
+static gboolean
+info_kineto(const Request *request, GError **error)
+{
+    g_autoptr(GPtrArray) surveys = g_ptr_array_new_with_free_func((GDestroyNotify)kineto_survey_free);
+    g_autoptr(GError) refused = NULL;
+    g_autoptr(Workload) workload = kineto_read(&request->source, surveys, &refused);
+    if (surveys->len < request->source.n_files) { /* one cannot be read */
+        g_propagate_error(error, g_steal_pointer(&refused));
+        return FALSE;
+    }
+    trace_survey_print(surveys, request->files, stdout);
+    putchar('\n');
+    if (workload == NULL)
+        printf("cannot be replayed: %s\n", refused->message);
+    else
+        trace_info_print(workload, trace_kineto.name, stdout);
+    return TRUE;
+}
+
 static gboolean
 run_info(int argc, char **argv, GError **error)
 {
@@ -117,19 +138,12 @@ run_info(int argc, char **argv, GError **error)
     const TraceFormat *format = request_format(&request, error);
     if (format == NULL)
         return FALSE;
-    gboolean kineto = format == &trace_kineto;
-    if (kineto && !trace_survey_print(request.files, stdout, error))
+    if (format == &trace_kineto)
+        return info_kineto(&request, error);
+    g_autoptr(Workload) workload = format->read(&request.source, error);
+    if (workload == NULL)
         return FALSE;
-    g_autoptr(GError) refused = NULL;
-    g_autoptr(Workload) workload = format->read(&request.source, kineto ? &refused : error);
-    if (workload == NULL && !kineto)
-        return FALSE;
-    if (kineto)
-        putchar('\n');
-    if (workload == NULL) /* what the files hold was asked, and told */
-        printf("cannot be replayed: %s\n", refused->message);
-    else
-        trace_info_print(workload, format->name, stdout);
+    trace_info_print(workload, format->name, stdout);
     return TRUE;
 }
 

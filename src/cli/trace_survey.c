@@ -51,22 +51,18 @@ add_collectives(Table *table, const char *file, const KinetoSurvey *survey)
     }
 }
 
-gboolean
-trace_survey_print(char **files, FILE *out, GError **error)
+void
+trace_survey_print(const GPtrArray *surveys, char **files, FILE *out)
 {
     g_autoptr(Table) counts =
         table_new("file|>rank|>of|>events|>kernels|>time|>NCCL|>time|>without launch|>whole flows|"
                   ">record_param_comms|>span");
     g_autoptr(Table) collectives = table_new("file|collective|>NCCL kernels|>bytes in|>bytes out");
-    for (guint i = 0; files[i] != NULL; i++) {
-        g_autoptr(KinetoSurvey) survey = kineto_survey(files[i], error);
-        if (survey == NULL)
-            return FALSE;
-        add_counts(counts, files[i], survey);
-        add_collectives(collectives, files[i], survey);
+    for (guint i = 0; i < surveys->len; i++) {
+        add_counts(counts, files[i], g_ptr_array_index(surveys, i));
+        add_collectives(collectives, files[i], g_ptr_array_index(surveys, i));
     }
     table_print(counts, out);
     fputc('\n', out);
     table_print(collectives, out);
-    return TRUE;
 }

@@ -6,5 +6,5 @@
 #include <glib.h>
 #include <stdio.h>
 
-/* Counts of each file, then the collectives of all. FALSE with an INPUT error: nothing was printed. */
-gboolean trace_survey_print(char **files, FILE *out, GError **error);
+/* Counts of each file, then the collectives of all. surveys: of KinetoSurvey *, one a file. */
+void trace_survey_print(const GPtrArray *surveys, char **files, FILE *out);

@@ -44,11 +44,13 @@ check_file(const KinetoFile *file, GError **error)
     return TRUE;
 }
 
-/* The files of one rank; NULL with an error. */
+/* The files of one rank; NULL with an error. surveys, where wanted, gets that of the file as soon as it is read. */
 static KinetoRank *
-read_rank(const TraceSource *source, uint32_t i, GError **error)
+read_rank(const TraceSource *source, uint32_t i, GPtrArray *surveys, GError **error)
 {
-    g_autoptr(KinetoFile) file = kineto_file_read(source->files[i], FALSE, error);
+    g_autoptr(KinetoFile) file = kineto_file_read(source->files[i], surveys != NULL, error);
+    if (file != NULL && surveys != NULL)
+        g_ptr_array_add(surveys, kineto_survey_of(file));
     if (file == NULL || !check_file(file, error))
         return NULL;
     g_autoptr(ExecutionTrace) execution = NULL;
@@ -74,7 +76,7 @@ set_aside(const TraceSource *source, GError *problem, GError **error)
 }
 
 static gboolean
-read_ranks(const TraceSource *source, GPtrArray *ranks, GError **error)
+read_ranks(const TraceSource *source, GPtrArray *ranks, GPtrArray *surveys, GError **error)
 {
     if (source->execution_files != NULL && source->n_execution_files != source->n_files)
         return error_input(error, "%u Kineto files, but %u execution traces: there must be one for each rank or none",
@@ -82,13 +84,14 @@ read_ranks(const TraceSource *source, GPtrArray *ranks, GError **error)
     gboolean good = TRUE;
     for (uint32_t i = 0; i < source->n_files; i++) {
         GError *problem = NULL;
-        KinetoRank *rank = read_rank(source, i, &problem);
+        KinetoRank *rank = read_rank(source, i, surveys, &problem);
         if (rank != NULL) {
             g_ptr_array_add(ranks, rank);
             continue;
         }
         good = FALSE;
-        if (!set_aside(source, problem, error))
+        gboolean surveyed = surveys != NULL && surveys->len == i + 1;
+        if (!set_aside(source, problem, error) && !surveyed)
             break;
     }
     return good;
@@ -244,11 +247,11 @@ add_notes(const GPtrArray *ranks, Workload *workload)
                       n_shifted, furthest / 1000);
 }
 
-static Workload *
-read_workload(const TraceSource *source, GError **error)
+Workload *
+kineto_read(const TraceSource *source, GPtrArray *surveys, GError **error)
 {
     g_autoptr(GPtrArray) ranks = g_ptr_array_new_with_free_func((GDestroyNotify)kineto_rank_free);
-    if (!read_ranks(source, ranks, error) || !check_ranks(ranks, error))
+    if (!read_ranks(source, ranks, surveys, error) || !check_ranks(ranks, error))
         return NULL;
     g_autoptr(Workload) workload = workload_new(ranks->len);
     set_offsets(ranks);
@@ -265,6 +268,12 @@ read_workload(const TraceSource *source, GError **error)
                         source->execution_files != NULL ? " with their execution traces" : "", source->files[0]);
     add_notes(ranks, workload);
     return workload_check(workload, error) ? g_steal_pointer(&workload) : NULL;
+}
+
+static Workload *
+read_workload(const TraceSource *source, GError **error)
+{
+    return kineto_read(source, NULL, error);
 }
 
 const TraceFormat trace_kineto = {

@@ -1,9 +1,10 @@
-/* kineto.h - counts of recorded PyTorch files, for `trainshed trace info`; the reader itself is trace_kineto
+/* kineto.h - counts of recorded PyTorch files, for `trainshed trace info`, and the reader behind trace_kineto
  *
  * A survey needs no second file and no other ranks, so it serves files that cannot be replayed too. */
 #pragma once
 
 #include "base/error.h"
+#include "workload/trace_format.h"
 
 #include <stdint.h>
 
@@ -14,7 +15,7 @@ typedef struct {
     uint64_t in_bytes, out_bytes;
 } KinetoCount;
 
-typedef struct {
+typedef struct KinetoSurvey {
     int64_t rank, world_size;            /* -1 = the file does not say */
     uint64_t n_events, n_complete;       /* all; with a duration (ph = X) */
     uint64_t n_kernels, n_nccl, n_comms; /* kernels; NCCL kernels among them; record_param_comms */
@@ -31,6 +32,9 @@ typedef struct {
 
 /* NULL with an INPUT error. */
 KinetoSurvey *kineto_survey(const char *path, GError **error);
+/* trace_kineto's reader; to surveys, unless NULL, go those of the files in their order, of files too that cannot be
+ * replayed: fewer than files only where one could not be read. Each file is read once. */
+Workload *kineto_read(const TraceSource *source, GPtrArray *surveys, GError **error);
 void kineto_survey_free(KinetoSurvey *survey); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KinetoSurvey, kineto_survey_free)
 

@@ -21,42 +21,47 @@ enum { ID, CORRELATION, WAIT_CORRELATION, NUMEL, N_IDS };
 
 typedef struct {
     const char *key;
+    size_t length; /* of key: most keys of a file are unlike ours by that alone */
     Form form;
     int slot; /* of the texts, ints or ids, as the form says */
 } Field;
 
-/* Both tables are in strcmp order. */
+#define KEY(text) text, sizeof(text) - 1
 static const Field event_fields[] = {
-    {"cat", FORM_TEXT, CAT}, {"dur", FORM_TIME, DUR}, {"id", FORM_ID, ID},     {"name", FORM_TEXT, NAME},
-    {"ph", FORM_TEXT, PH},   {"pid", FORM_TEXT, PID}, {"tid", FORM_TEXT, TID}, {"ts", FORM_TIME, TS},
+    {KEY("cat"), FORM_TEXT, CAT},   {KEY("dur"), FORM_TIME, DUR}, {KEY("id"), FORM_ID, ID},
+    {KEY("name"), FORM_TEXT, NAME}, {KEY("ph"), FORM_TEXT, PH},   {KEY("pid"), FORM_TEXT, PID},
+    {KEY("tid"), FORM_TEXT, TID},   {KEY("ts"), FORM_TIME, TS},
 };
 static const Field arg_fields[] = {
-    {"Collective name", FORM_TEXT, COLLECTIVE},
-    {"Dst Rank", FORM_INT, DST},
-    {"Global rank start", FORM_INT, START},
-    {"Global rank stride", FORM_INT, STRIDE},
-    {"Group size", FORM_INT, GROUP_SIZE},
-    {"In msg nelems", FORM_INT, IN_NELEMS},
-    {"In split size", FORM_LIST, IN_SPLIT},
-    {"Input Dims", FORM_DIMS, NUMEL},
-    {"Out msg nelems", FORM_INT, OUT_NELEMS},
-    {"Out split size", FORM_LIST, OUT_SPLIT},
-    {"Process Group Name", FORM_TEXT, GROUP},
-    {"Process Group Ranks", FORM_LIST, RANKS},
-    {"Rank", FORM_INT, ROOT},
-    {"Src Rank", FORM_INT, SRC},
-    {"correlation", FORM_ID, CORRELATION},
-    {"device", FORM_STREAM, DEVICE},
-    {"dtype", FORM_TEXT, DTYPE},
-    {"stream", FORM_STREAM, STREAM},
-    {"wait_on_cuda_event_record_corr_id", FORM_ID, WAIT_CORRELATION},
-    {"wait_on_stream", FORM_STREAM, WAIT_STREAM},
+    {KEY("Collective name"), FORM_TEXT, COLLECTIVE},
+    {KEY("Dst Rank"), FORM_INT, DST},
+    {KEY("Global rank start"), FORM_INT, START},
+    {KEY("Global rank stride"), FORM_INT, STRIDE},
+    {KEY("Group size"), FORM_INT, GROUP_SIZE},
+    {KEY("In msg nelems"), FORM_INT, IN_NELEMS},
+    {KEY("In split size"), FORM_LIST, IN_SPLIT},
+    {KEY("Input Dims"), FORM_DIMS, NUMEL},
+    {KEY("Out msg nelems"), FORM_INT, OUT_NELEMS},
+    {KEY("Out split size"), FORM_LIST, OUT_SPLIT},
+    {KEY("Process Group Name"), FORM_TEXT, GROUP},
+    {KEY("Process Group Ranks"), FORM_LIST, RANKS},
+    {KEY("Rank"), FORM_INT, ROOT},
+    {KEY("Src Rank"), FORM_INT, SRC},
+    {KEY("correlation"), FORM_ID, CORRELATION},
+    {KEY("device"), FORM_STREAM, DEVICE},
+    {KEY("dtype"), FORM_TEXT, DTYPE},
+    {KEY("stream"), FORM_STREAM, STREAM},
+    {KEY("wait_on_cuda_event_record_corr_id"), FORM_ID, WAIT_CORRELATION},
+    {KEY("wait_on_stream"), FORM_STREAM, WAIT_STREAM},
 };
 
 struct KinetoEventReader {
     JsonReader *json;
     KinetoFile *file;
     gboolean with_flows;
+    /* The last host thread or stream: */
+    GString *lane_pid, *lane_tid;
+    uint32_t lane; /* INDEX_NONE = none yet */
     /* Of the event at hand: */
     GString *texts[N_TEXTS];
     gboolean has_text[N_TEXTS], has_int[N_INTS], has_id[N_IDS];
@@ -76,6 +81,9 @@ kineto_event_reader_new(JsonReader *json, KinetoFile *file, gboolean with_flows)
     for (int i = 0; i < N_TEXTS; i++)
         reader->texts[i] = g_string_new(NULL);
     reader->problem = g_string_new(NULL);
+    reader->lane_pid = g_string_new(NULL);
+    reader->lane_tid = g_string_new(NULL);
+    reader->lane = INDEX_NONE;
     return reader;
 }
 
@@ -87,6 +95,8 @@ kineto_event_reader_free(KinetoEventReader *reader)
     for (int i = 0; i < N_TEXTS; i++)
         g_string_free(reader->texts[i], TRUE);
     g_string_free(reader->problem, TRUE);
+    g_string_free(reader->lane_pid, TRUE);
+    g_string_free(reader->lane_tid, TRUE);
     g_free(reader);
 }
 
@@ -99,16 +109,15 @@ forget(KinetoEventReader *reader)
     reader->bad_args = FALSE;
 }
 
-static int
-by_key(const void *key, const void *field)
-{
-    return strcmp(key, ((const Field *)field)->key);
-}
-
+/* The field of a key; NULL where there is none. */
 static const Field *
-find_field(const Field *fields, size_t n, const char *key)
+find_field(const Field *fields, size_t n, const JsonToken *key)
 {
-    return bsearch(key, fields, n, sizeof *fields, by_key);
+    for (size_t i = 0; i < n; i++) {
+        if (fields[i].length == key->length && memcmp(fields[i].key, key->text, key->length) == 0)
+            return &fields[i];
+    }
+    return NULL;
 }
 
 static void
@@ -256,7 +265,7 @@ read_members(KinetoEventReader *reader, const Field *fields, size_t n, GError **
                               : json_skip(reader->json, &token, error);
             if (!ok)
                 return FALSE;
-        } else if (!read_value(reader, find_field(fields, n, token.text), error))
+        } else if (!read_value(reader, find_field(fields, n, &token), error))
             return FALSE;
     }
     return FALSE;
@@ -327,11 +336,19 @@ keep_collective(KinetoEventReader *reader, KinetoKind kind)
     return reader->file->collectives->len - 1;
 }
 
+/* The lane of the event's thread: that of the event before it, mostly. */
 static uint32_t
-lane_of(KinetoFile *file, const char *pid, const char *tid)
+lane_of(KinetoEventReader *reader)
 {
-    g_autofree char *name = g_strdup_printf("%s/%s", pid, tid);
-    return kineto_file_lane(file, name);
+    const char *pid = text_or_empty(reader, PID), *tid = text_or_empty(reader, TID);
+    if (reader->lane == INDEX_NONE || strcmp(reader->lane_pid->str, pid) != 0 ||
+        strcmp(reader->lane_tid->str, tid) != 0) {
+        g_autofree char *name = g_strconcat(pid, "/", tid, NULL);
+        g_string_assign(reader->lane_pid, pid);
+        g_string_assign(reader->lane_tid, tid);
+        reader->lane = kineto_file_lane(reader->file, name);
+    }
+    return reader->lane;
 }
 
 static uint32_t
@@ -415,7 +432,7 @@ take_complete(KinetoEventReader *reader, GError **error)
     if (kind != KINETO_KINDS && reader->bad_args)
         return json_fail(reader->json, error, "event \"%.80s\": %s", name, reader->problem->str);
 
-    uint32_t lane = lane_of(file, text_or_empty(reader, PID), text_or_empty(reader, TID));
+    uint32_t lane = lane_of(reader);
     KinetoLane *place = &g_array_index(file->lanes, KinetoLane, lane);
     place->last_ns = MAX(place->last_ns, end);
     place->n_operators += is_op;

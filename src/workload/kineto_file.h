@@ -79,6 +79,9 @@ KinetoFile *kineto_file_read(const char *path, gboolean with_flows, GError **err
 void kineto_file_free(KinetoFile *file); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KinetoFile, kineto_file_free)
 
+/* What it holds, counted; the caller frees it with kineto_survey_free. Sorts the flow ids, and drops repeats. */
+struct KinetoSurvey *kineto_survey_of(KinetoFile *file);
+
 /* The index of the lane of this name, entered where it is new. */
 uint32_t kineto_file_lane(KinetoFile *file, const char *name);
 gboolean kineto_is_nccl(const KinetoEvent *event); /* an NCCL or RCCL kernel, by its name */

@@ -171,11 +171,8 @@ count_flows(KinetoSurvey *survey, KinetoFile *file)
 }
 
 KinetoSurvey *
-kineto_survey(const char *path, GError **error)
+kineto_survey_of(KinetoFile *file)
 {
-    g_autoptr(KinetoFile) file = kineto_file_read(path, TRUE, error);
-    if (file == NULL)
-        return NULL;
     KinetoSurvey *survey = g_new0(KinetoSurvey, 1);
     survey->rank = file->rank;
     survey->world_size = file->world_size;
@@ -198,6 +195,13 @@ kineto_survey(const char *path, GError **error)
         count_of(survey->syncs, name, strlen(name))->count++;
     }
     return survey;
+}
+
+KinetoSurvey *
+kineto_survey(const char *path, GError **error)
+{
+    g_autoptr(KinetoFile) file = kineto_file_read(path, TRUE, error);
+    return file != NULL ? kineto_survey_of(file) : NULL;
 }
 
 GArray *

@@ -112,3 +112,4 @@ tests_fuzz_fuzz_goal_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/goal.seeds
 check_PROGRAMS += tests/test-dumpi
 tests_test_dumpi_LDADD = $(TEST_LIBS)
+EXTRA_DIST += bench/kineto.sh
