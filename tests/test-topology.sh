@@ -137,6 +137,16 @@ is 'check of a fabric in two pieces fails' "2 trainshed: $work/apart.graphml: 2 
 is 'and names two nodes' 2 "$(grep -c '^problem: .*"h0".*"h1"' "$work/out")"
 is 'and the attribute that is ignored' 1 "$(grep -c '^note: .*colour' "$work/out")"
 
+# All problems of a file are told, each with its line.
+printf 'Switch 8 "S-1"\n[1] "a"[2]\nhello\n' >"$work/broken.txt"
+topology check "$work/broken.txt"
+is 'check of a broken file fails' "2 trainshed: $work/broken.txt: 2 problems" "$status $(cat "$work/err")"
+is 'and names both lines' "problem: $work/broken.txt:3: problem: $work/broken.txt:2:" \
+    "$(grep -o '^problem: [^ ]*' "$work/out" | paste -sd' ')"
+printf 'Switch 8 "S-1"\n[1] "S-2"[2]\n' >"$work/short.txt"
+topology check --default-rate '400 Gb/s' --default-latency 600ns "$work/short.txt"
+is 'what the file leaves open can be given' 1 "$(grep -c '^note: 2 switches, 0 CAs, 1 cables, 1 of them' "$work/out")"
+
 refused 'a misspelt verb' "topology: there is no verb \"chek\"; did you mean \"check\"; see 'trainshed topology --help'" chek
 refused 'too few arguments' "0 arguments given, 1 to 3 expected; see 'trainshed topology show --help'" show
 refused 'no output' 'topology generate: where to? Give -o FILE' generate "$top/two-buildings.yaml"

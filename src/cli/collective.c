@@ -246,7 +246,8 @@ run_options(const Options *options, const char *kind_text, GError **error)
                                           error);
     if (sizes == NULL)
         return FALSE;
-    g_autoptr(Fabric) fabric = topology_load(options->fabric, NULL, (const char *const *)options->sets, NULL, error);
+    g_autoptr(Fabric) fabric =
+        topology_load(options->fabric, NULL, NULL, (const char *const *)options->sets, NULL, error);
     if (fabric == NULL)
         return FALSE;
     uint32_t n_gpus;

@@ -14,6 +14,7 @@ libtrainshed_a_SOURCES += src/cli/topology_cut.c
 libtrainshed_a_SOURCES += src/cli/jobs.c
 libtrainshed_a_SOURCES += src/cli/measured.c
 libtrainshed_a_SOURCES += src/cli/topology_load.c
+libtrainshed_a_SOURCES += src/cli/topology_options.c
 libtrainshed_a_SOURCES += src/cli/topology_paths.c
 libtrainshed_a_SOURCES += src/cli/topology_show.c
 EXTRA_DIST += topologies/clos3-16384.yaml

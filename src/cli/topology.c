@@ -3,12 +3,10 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "base/units.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "fabric/generate.h"
 #include "fabric/graphml.h"
-#include "fabric/topology_format.h"
 #include "fabric/topology_writer.h"
 
 #include <stdio.h>
@@ -26,7 +24,8 @@ static const Verb verbs[] = {
     {"import", "FILE -o OUT", "read a fabric in a known format, write it as GraphML", topology_import},
     {"export", "FABRIC --to NAME -o OUT", "write a fabric in another format, and what that cannot hold",
      topology_export},
-    {"check", "FABRIC", "whether every GPU reaches every other, and what would part them", topology_check},
+    {"check", "FABRIC", "all problems of a file; whether every GPU reaches every other, and what would part them",
+     topology_check},
     {"show", "FABRIC [NODE [NODE]]", "what is in it, capacities and oversubscription; a node; links of two nodes",
      topology_show},
     {"paths", "FABRIC A B", "the routes from A to B", topology_paths},
@@ -72,58 +71,27 @@ topology_generate(int argc, char **argv, GError **error)
                            "%s: a fabric is generated from a YAML file (.yaml); to read another format use "
                            "'trainshed topology import'",
                            argv[1]);
-    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, (const char *const *)sets, NULL, error);
+    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, NULL, (const char *const *)sets, NULL, error);
     return fabric != NULL && write_out(fabric, output, error);
-}
-
-/* What the options --default-rate, --default-latency and --detour say. */
-static gboolean
-read_options(const char *rate, const char *latency, TopologyOptions *options, GError **error)
-{
-    if (rate != NULL && !units_parse_rate(rate, &options->default_rate_Bps, error)) {
-        g_prefix_error(error, "--default-rate: ");
-        return FALSE;
-    }
-    if (rate != NULL && options->default_rate_Bps <= 0)
-        return error_input(error, "--default-rate: found \"%s\", expected a rate above 0", rate);
-    if (latency != NULL && !units_parse_time(latency, &options->default_latency_ps, error)) {
-        g_prefix_error(error, "--default-latency: ");
-        return FALSE;
-    }
-    if (latency != NULL && options->default_latency_ps < 0)
-        return error_input(error, "--default-latency: found \"%s\", expected no time below 0", latency);
-    if (!(options->detour >= 1 && options->detour <= 100))
-        return error_input(error, "--detour: found %g, expected a factor from 1 to 100", options->detour);
-    return TRUE;
 }
 
 gboolean
 topology_import(int argc, char **argv, GError **error)
 {
-    g_autofree char *output = NULL, *format = NULL, *notes = NULL, *rate = NULL, *latency = NULL;
-    g_auto(GStrv) with = NULL;
-    TopologyOptions options = topology_options_default;
+    g_autofree char *output = NULL, *notes = NULL;
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &output, "Write GraphML to FILE", "FILE"},
-        {"default-rate", 0, 0, G_OPTION_ARG_STRING, &rate, "Of links whose rate FILE does not say, such as '400 Gb/s'",
-         "RATE"},
-        {"default-latency", 0, 0, G_OPTION_ARG_STRING, &latency,
-         "Of links whose latency or length FILE does not say, such as '600 ns'", "TIME"},
-        {"detour", 0, 0, G_OPTION_ARG_DOUBLE, &options.detour,
-         "Length of a fibre / distance of its ends, for places on a map; default: 1", "FACTOR"},
-        {"with", 'w', 0, G_OPTION_ARG_FILENAME_ARRAY, &with, "A further file that belongs to FILE", "FILE"},
-        {"format", 'f', 0, G_OPTION_ARG_STRING, &format, "Read FILE as this format; default: as its content shows",
-         "NAME"},
         {NULL},
     };
+    g_auto(TopologyTexts) texts;
     g_autoptr(GOptionContext) context = g_option_context_new("FILE");
     g_option_context_add_main_entries(context, entries, NULL);
-    if (!topology_arguments(context, &argc, &argv, 1, 1, error) || !need_output("import", output, error))
+    topology_texts_add(&texts, context);
+    TopologyOptions options;
+    if (!topology_arguments(context, &argc, &argv, 1, 1, error) || !need_output("import", output, error) ||
+        !topology_texts_read(&texts, &options, error))
         return FALSE;
-    if (!read_options(rate, latency, &options, error))
-        return FALSE;
-    options.companions = (const char *const *)with;
-    g_autoptr(Fabric) fabric = topology_read(argv[1], format, &options, &notes, error);
+    g_autoptr(Fabric) fabric = topology_read(argv[1], texts.format, &options, &notes, error);
     if (fabric == NULL || !write_out(fabric, output, error))
         return FALSE;
     if (notes != NULL && notes[0] != '\0')
@@ -149,7 +117,7 @@ topology_export(int argc, char **argv, GError **error)
     const TopologyWriter *writer = topology_writer_find(to != NULL ? to : "graphml", error);
     if (writer == NULL)
         return FALSE;
-    g_autoptr(Fabric) fabric = topology_load(argv[1], format, NULL, NULL, error);
+    g_autoptr(Fabric) fabric = topology_load(argv[1], format, NULL, NULL, NULL, error);
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     if (fabric == NULL || !writer->write(fabric, output, notes, error))
         return FALSE;

@@ -3,7 +3,7 @@
  * A verb's run() gets argc and argv from its own name on, as a Command does. */
 #pragma once
 
-#include "fabric/fabric.h"
+#include "fabric/topology_format.h"
 
 gboolean topology_generate(int argc, char **argv, GError **error);
 gboolean topology_export(int argc, char **argv, GError **error);
@@ -17,8 +17,21 @@ gboolean topology_cut(int argc, char **argv, GError **error);
 gboolean topology_arguments(GOptionContext *context, int *argc, char ***argv, int least, int most, GError **error);
 
 /* The fabric of a file: a topology in a known format (NULL = by content), or, by its name, a YAML file with
- * a fabric key, with assignments as in --set. notes as in topology_read. */
-Fabric *topology_load(const char *path, const char *format, const char *const *sets, char **notes, GError **error);
+ * a fabric key, with assignments as in --set. options and notes as in topology_read. */
+Fabric *topology_load(const char *path, const char *format, const TopologyOptions *options, const char *const *sets,
+                      char **notes, GError **error);
+
+/* The options that say what a file leaves open, as the user wrote them: added to a command's own, then read. The texts
+ * must outlive what topology_texts_read makes of them. */
+typedef struct {
+    char *rate, *latency, *format, **with;
+    double detour;
+} TopologyTexts;
+
+void topology_texts_add(TopologyTexts *texts, GOptionContext *context);
+gboolean topology_texts_read(const TopologyTexts *texts, TopologyOptions *options, GError **error);
+void topology_texts_clear(TopologyTexts *texts);
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(TopologyTexts, topology_texts_clear)
 
 /* The node of that name, or INDEX_NONE with an error that tells the nearest. */
 uint32_t topology_node(const Fabric *fabric, const char *name, GError **error);

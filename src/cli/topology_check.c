@@ -199,14 +199,32 @@ print_notes(const char *notes)
             printf("note: %s\n", lines[i]);
 }
 
+/* The fabric, or NULL after all that is wrong with the file has been printed. */
+static Fabric *
+load(const char *path, const TopologyTexts *texts, char **notes, GError **error)
+{
+    TopologyOptions options;
+    if (!topology_texts_read(texts, &options, error))
+        return NULL;
+    g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+    options.problems = problems;
+    Fabric *fabric = topology_load(path, texts->format, &options, NULL, notes, error);
+    for (guint i = 0; i < problems->len; i++)
+        printf("problem: %s\n", (const char *)problems->pdata[i]);
+    fflush(stdout);
+    return fabric;
+}
+
 gboolean
 topology_check(int argc, char **argv, GError **error)
 {
+    g_auto(TopologyTexts) texts;
     g_autoptr(GOptionContext) context = g_option_context_new("FABRIC");
+    topology_texts_add(&texts, context);
     if (!topology_arguments(context, &argc, &argv, 1, 1, error))
         return FALSE;
     g_autofree char *notes = NULL;
-    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, NULL, &notes, error);
+    g_autoptr(Fabric) fabric = load(argv[1], &texts, &notes, error);
     if (fabric == NULL)
         return FALSE;
     g_autoptr(GraphCheck) check = graph_check_new(fabric, error);

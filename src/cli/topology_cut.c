@@ -190,7 +190,7 @@ topology_cut(int argc, char **argv, GError **error)
         return FALSE;
     if (argc == 3)
         return error_input(error, "topology cut: a cut is between two; name none, or a second beside \"%s\"", argv[2]);
-    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, NULL, NULL, error);
+    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, NULL, NULL, NULL, error);
     if (fabric == NULL)
         return FALSE;
     g_autoptr(GraphCheck) check = graph_check_new(fabric, error);

@@ -20,7 +20,8 @@ topology_arguments(GOptionContext *context, int *argc, char ***argv, int least, 
 }
 
 Fabric *
-topology_load(const char *path, const char *format, const char *const *sets, char **notes, GError **error)
+topology_load(const char *path, const char *format, const TopologyOptions *options, const char *const *sets,
+              char **notes, GError **error)
 {
     gboolean is_yaml = g_str_has_suffix(path, ".yaml") || g_str_has_suffix(path, ".yml");
     if (format == NULL && is_yaml)
@@ -29,7 +30,7 @@ topology_load(const char *path, const char *format, const char *const *sets, cha
         error_input(error, "%s: --set changes a YAML file, and this is none", path);
         return NULL;
     }
-    return topology_read(path, format, NULL, notes, error);
+    return topology_read(path, format, options, notes, error);
 }
 
 uint32_t

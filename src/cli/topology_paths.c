@@ -86,7 +86,7 @@ topology_paths(int argc, char **argv, GError **error)
     g_option_context_add_main_entries(context, entries, NULL);
     if (!topology_arguments(context, &argc, &argv, 3, 3, error))
         return FALSE;
-    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, NULL, NULL, error);
+    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, NULL, NULL, NULL, error);
     if (fabric == NULL)
         return FALSE;
     RouteRequest request = {.src_nic = INDEX_NONE, .dst_nic = INDEX_NONE};

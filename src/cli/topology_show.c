@@ -231,7 +231,7 @@ topology_show(int argc, char **argv, GError **error)
     g_autoptr(GOptionContext) context = g_option_context_new("FABRIC [NODE [NODE]]");
     if (!topology_arguments(context, &argc, &argv, 1, 3, error))
         return FALSE;
-    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, NULL, NULL, error);
+    g_autoptr(Fabric) fabric = topology_load(argv[1], NULL, NULL, NULL, NULL, error);
     if (fabric == NULL)
         return FALSE;
     if (argc == 3)

@@ -16,6 +16,7 @@ const TopologyOptions topology_options_default = {.default_latency_ps = -1, .det
 static const TopologyFormat *const formats[] = {
     &topology_graphml,
     &topology_htsim,
+    &topology_ibnetdiscover,
     &topology_slurm,
 };
 /* clang-format on */
@@ -73,4 +74,18 @@ topology_read(const char *path, const char *format, const TopologyOptions *optio
         options = &topology_options_default;
     const TopologyFormat *reader = format != NULL ? topology_format_find(format, error) : recognise(path, error);
     return reader != NULL ? reader->read(path, options, notes, error) : NULL;
+}
+
+gboolean
+topology_problem(const TopologyOptions *options, const char *path, size_t line, GError **error, const char *format,
+                 ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    if (options->problems == NULL)
+        return error_input(error, "%s:%zu: %s", path, line, text);
+    g_ptr_array_add(options->problems, g_strdup_printf("%s:%zu: %s", path, line, text));
+    return TRUE;
 }

@@ -28,6 +28,7 @@ typedef struct {
 
 /* Each in the file of its reader. */
 extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
+extern const TopologyFormat topology_ibnetdiscover;
 
 /* The table, in the order in which formats are tried. */
 const TopologyFormat *const *topology_formats(size_t *n_formats);
@@ -39,3 +40,8 @@ const TopologyFormat *topology_format_find(const char *name, GError **error);
  * line (NULL where nobody asks); the caller frees it. */
 Fabric *topology_read(const char *path, const char *format, const TopologyOptions *options, char **notes,
                       GError **error);
+
+/* For readers: "PATH:LINE: " and the message as an INPUT error, FALSE; where problems are collected, into that list,
+ * and TRUE: reading goes on. */
+gboolean topology_problem(const TopologyOptions *options, const char *path, size_t line, GError **error,
+                          const char *format, ...) G_GNUC_PRINTF(5, 6);
