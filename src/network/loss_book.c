@@ -130,6 +130,53 @@ by_series(gconstpointer a, gconstpointer b, gpointer data)
     return 0;
 }
 
+/* Do they differ in their bucket at most? */
+static gboolean
+same_but_bucket(const LossKey *a, const LossKey *b)
+{
+    LossKey key = *b;
+    key.bucket = a->bucket;
+    return same_key(a, &key);
+}
+
+static int
+by_all_but_bucket(gconstpointer a, gconstpointer b, gpointer data)
+{
+    const LossKey *x = &((const Row *)a)->key, *y = &((const Row *)b)->key;
+    COMPARE(victim_job);
+    COMPARE(culprit_job);
+    COMPARE(link);
+    COMPARE(kind);
+    COMPARE(iteration);
+    COMPARE(bucket);
+    return 0;
+}
+
+void
+loss_book_settle_gains(LossBook *book)
+{
+    g_qsort_with_data(book->rows, (int)book->n, sizeof *book->rows, by_all_but_bucket, NULL);
+    uint32_t kept = 0;
+    for (uint32_t from = 0, to; from < book->n; from = to) {
+        double lost = 0, gained = 0;
+        for (to = from; to < book->n && same_but_bucket(&book->rows[from].key, &book->rows[to].key); to++) {
+            lost += MAX(book->rows[to].lost_ps, 0);
+            gained -= MIN(book->rows[to].lost_ps, 0);
+        }
+        double left = lost > gained ? (lost - gained) / lost : 0;
+        for (uint32_t r = from; r < to; r++) {
+            Row row = book->rows[r];
+            row.lost_ps *= left;
+            if (row.lost_ps > 0)
+                book->rows[kept++] = row;
+        }
+    }
+    book->n = kept;
+    memset(book->table, 0xff, book->size * sizeof *book->table);
+    for (uint32_t r = 0; r < book->n; r++)
+        *place_of(book, &book->rows[r].key) = r;
+}
+
 /* Makes the bytes of rows whole: of each series the running sum is rounded, so that what many short buckets hold of a
  * slow link is not lost. Leaves rows in the order of by_series. */
 static void

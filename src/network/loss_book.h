@@ -17,5 +17,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LossBook, loss_book_free)
 
 void loss_book_add(LossBook *book, const LossKey *key, double lost_ps, double bytes);
 gboolean loss_book_has(const LossBook *book, const LossKey *key);
+/* Sums below 0 are gains: they are set against the losses of the same victim, culprit, link, iteration and kind, whose
+ * buckets shrink alike; what is not above 0 then is no row any more. */
+void loss_book_settle_gains(LossBook *book);
 /* Each sum once, sorted by bucket, victim, culprit (none last), link, iteration, kind. */
 void loss_book_tell(const LossBook *book, SimTime bucket_ps, const NetworkObserver *observer);

@@ -7,6 +7,7 @@
 typedef struct {
     uint32_t link, job, next; /* next: row of the same link */
     uint64_t moved_B;         /* in all */
+    SimTime moved_ps;         /* the port was busy with them */
     int64_t bucket;
     uint64_t bytes;
     SimTime busy_ps;
@@ -76,7 +77,7 @@ PacketRow
 packet_books_row(const PacketBooks *books, uint32_t row)
 {
     const Row *it = &g_array_index(books->rows, Row, row);
-    return (PacketRow){.link = it->link, .job = it->job, .next = it->next, .moved_B = it->moved_B};
+    return (PacketRow){.link = it->link, .job = it->job, .next = it->next, .moved_B = it->moved_B, .moved_ps = it->moved_ps};
 }
 
 static void
@@ -116,6 +117,7 @@ packet_books_add(PacketBooks *books, uint32_t link, uint32_t job, SimTime start,
     }
     row->bytes += payload_B;
     row->moved_B += payload_B;
+    row->moved_ps += end - start;
 }
 
 void

@@ -18,6 +18,12 @@ typedef struct {
     uint64_t packets;
 } Watch;
 
+/* Of one job over one port, from the beginning. */
+typedef struct {
+    uint64_t bytes;
+    SimTime busy_ps;
+} Moved;
+
 typedef struct {
     uint32_t flow;                 /* number; INDEX_NONE = spare */
     uint32_t claim, before, after; /* in the claim's list */
@@ -25,13 +31,11 @@ typedef struct {
     uint32_t dead_link;            /* INDEX_NONE; else it lost its way there, and has not gone on since */
     gboolean has_way;              /* of one that lost it: there is another */
     SimTime read_ps;               /* the clock was last read, or begins */
-    double per_B_ps;               /* since then: integral of needed_per_B over time */
-    SimTime ran_ps;                /* up to then */
-    double needed_per_B;           /* ps, at the present rate alone; infinite where there is none yet */
-    uint64_t acked_B;              /* since read_ps */
-    double credit_ps;              /* at most 0: faster than alone by the chance of a packet */
+    SimTime noted_ps;              /* what the ports had carried was noted */
+    double needed_ps;              /* what was acknowledged since then would have taken alone */
+    double needed_per_B;           /* ps, at the present rate alone; 0 where there is none yet */
     Watch *watches;
-    uint64_t *moved_B; /* of each row of each watch, in turn */
+    Moved *moved; /* of each row of each watch, in turn, when the clock was last read */
     uint32_t n_watches;
 } Clock;
 
@@ -50,13 +54,14 @@ struct PacketLosses {
     uint32_t alone_links; /* so many are there */
     gboolean dirty;       /* since dirty_ps */
     SimTime dirty_ps;
-    uint32_t *owner; /* clock by flow of the solver */
+    double *usual_ps, *usual_of_ps; /* by row of the books of bytes: lost so far, and of how much time */
+    uint32_t n_usual;
+    double others_ps; /* scratch: so long were others at the port looked at */
+    uint32_t *owner;  /* clock by flow of the solver */
     uint32_t owner_room;
     GArray *clocks, *claims; /* of Clock, Claim */
     GArray *spare_clocks, *spare_claims;
-    GHashTable *claim_of; /* by coflow + 1; only looked up */
-    SimTime *shared_ps;   /* by job: a port was last seen with bytes of it and of another */
-    uint32_t n_jobs;
+    GHashTable *claim_of;    /* by coflow + 1; only looked up */
     GArray *uses, *culprits; /* scratch */
 };
 
@@ -103,7 +108,7 @@ packet_losses_free(PacketLosses *losses)
         return;
     for (guint i = 0; i < losses->clocks->len; i++) {
         g_free(clock_at(losses, i)->watches);
-        g_free(clock_at(losses, i)->moved_B);
+        g_free(clock_at(losses, i)->moved);
     }
     for (guint i = 0; i < losses->claims->len; i++)
         packet_claim_clear(&claim_at(losses, i)->lost);
@@ -116,21 +121,12 @@ packet_losses_free(PacketLosses *losses)
         g_array_unref(arrays[i]);
     g_hash_table_unref(losses->claim_of);
     g_free(losses->owner);
-    g_free(losses->shared_ps);
+    g_free(losses->usual_ps);
+    g_free(losses->usual_of_ps);
     g_free(losses);
 }
 
 /* Rates alone */
-
-/* At the rate so far, up to a time. Without any, alone too nothing moves. */
-static void
-run_on(Clock *clock, SimTime to)
-{
-    SimTime from = MAX(clock->ran_ps, clock->read_ps);
-    if (to > from && isfinite(clock->needed_per_B))
-        clock->per_B_ps += clock->needed_per_B * (double)(to - from);
-    clock->ran_ps = MAX(clock->ran_ps, to);
-}
 
 static void
 solve(PacketLosses *losses)
@@ -140,8 +136,7 @@ solve(PacketLosses *losses)
     for (uint32_t i = 0; i < n; i++) {
         Clock *clock = clock_at(losses, losses->owner[changed[i]]);
         double rate = maxmin_rate(losses->alone, changed[i]);
-        run_on(clock, losses->dirty_ps);
-        clock->needed_per_B = rate > 0 ? PS_PER_S / rate : INFINITY;
+        clock->needed_per_B = rate > 0 ? PS_PER_S / rate : 0;
     }
     losses->dirty = FALSE;
 }
@@ -216,16 +211,22 @@ find_way(PacketLosses *losses, uint32_t number)
 static void
 lose_way(PacketLosses *losses, Clock *clock)
 {
-    run_on(clock, packet_now(losses->net));
     if (clock->alone != INDEX_NONE) {
         maxmin_remove(losses->alone, clock->alone);
         touch(losses);
     }
     clock->alone = INDEX_NONE;
-    clock->needed_per_B = INFINITY;
+    clock->needed_per_B = 0;
 }
 
 /* Reading a clock */
+
+static Moved
+moved_of(const PacketNet *net, uint32_t r)
+{
+    PacketRow row = packet_books_row(net->books, r);
+    return (Moved){row.moved_B, row.moved_ps};
+}
 
 /* Notes how much each port has carried. */
 static void
@@ -244,21 +245,20 @@ begin_stretch(PacketLosses *losses, Clock *clock, SimTime at)
             watch->n_rows++;
         n += watch->n_rows;
     }
-    clock->moved_B = g_renew(uint64_t, clock->moved_B, MAX(1, n));
+    clock->moved = g_renew(Moved, clock->moved, MAX(1, n));
     n = 0;
     for (uint32_t i = 0; i < clock->n_watches; i++)
         for (uint32_t r = packet_books_first(net->books, clock->watches[i].link); r != INDEX_NONE;
              r = packet_books_row(net->books, r).next)
-            clock->moved_B[n++] = packet_books_row(net->books, r).moved_B;
+            clock->moved[n++] = moved_of(net, r);
     clock->read_ps = at;
-    clock->per_B_ps = 0;
-    clock->acked_B = 0;
-    clock->ran_ps = at;
+    clock->noted_ps = packet_now(net);
+    clock->needed_ps = 0;
 }
 
 /* Of a port in the stretch: what other jobs moved, each; their sum. */
 static double
-others_at(PacketLosses *losses, const Clock *clock, uint32_t w, uint32_t first_row, gboolean keep)
+others_at(PacketLosses *losses, const Clock *clock, uint32_t w, uint32_t first_row)
 {
     const PacketNet *net = losses->net;
     const Watch *watch = &clock->watches[w];
@@ -266,14 +266,16 @@ others_at(PacketLosses *losses, const Clock *clock, uint32_t w, uint32_t first_r
     double sum = 0;
     for (uint32_t r = packet_books_first(net->books, watch->link); r != INDEX_NONE; k++) {
         PacketRow row = packet_books_row(net->books, r);
-        double moved = (double)(row.moved_B - (k < watch->n_rows ? clock->moved_B[first_row + k] : 0));
-        LossCulprit culprit = {.job = row.job, .bytes = moved};
+        Moved before = k < watch->n_rows ? clock->moved[first_row + k] : (Moved){0}, moved = moved_of(net, r);
+        moved.bytes -= before.bytes;
+        moved.busy_ps -= before.busy_ps;
+        LossCulprit culprit = {.job = row.job, .bytes = (double)moved.bytes};
         r = row.next;
-        if (row.job == job || moved == 0)
+        if (row.job == job || moved.bytes == 0)
             continue;
-        sum += moved;
-        if (keep)
-            g_array_append_val(losses->culprits, culprit);
+        sum += (double)moved.bytes;
+        losses->others_ps += (double)moved.busy_ps;
+        g_array_append_val(losses->culprits, culprit);
     }
     return sum;
 }
@@ -281,20 +283,17 @@ others_at(PacketLosses *losses, const Clock *clock, uint32_t w, uint32_t first_r
 /* The port of the way with the longest queue in the stretch, as packets met it; where none met any, the one that was
  * busiest. Fills culprits with the other jobs there. */
 static uint32_t
-most_queued(PacketLosses *losses, const Clock *clock, gboolean *shared)
+most_queued(PacketLosses *losses, const Clock *clock)
 {
     const PacketNet *net = losses->net;
     uint32_t row = 0, best = 0, best_row = 0;
     double best_queue = -1, best_load = -1;
-    *shared = FALSE;
     for (uint32_t i = 0; i < clock->n_watches; row += clock->watches[i++].n_rows) {
         const Watch *watch = &clock->watches[i];
         const PortRest *rest = &net->rest[watch->link];
         double packets = (double)(rest->counts.data_packets + rest->counts.control_packets - watch->packets);
         double queue = packets > 0 ? (double)(rest->met_B - watch->queue_B) / packets : 0;
         double rate = net->ports[watch->link].rate_Bps, load = rate > 0 ? packets / rate : 0;
-        if (others_at(losses, clock, i, row, FALSE) > 0)
-            *shared = TRUE;
         if (queue < best_queue || (queue == best_queue && load <= best_load))
             continue;
         best = i;
@@ -303,7 +302,8 @@ most_queued(PacketLosses *losses, const Clock *clock, gboolean *shared)
         best_load = load;
     }
     g_array_set_size(losses->culprits, 0);
-    double sum = others_at(losses, clock, best, best_row, TRUE);
+    losses->others_ps = 0;
+    double sum = others_at(losses, clock, best, best_row);
     for (guint c = 0; c < losses->culprits->len; c++) {
         LossCulprit *culprit = &g_array_index(losses->culprits, LossCulprit, c);
         culprit->share = culprit->bytes / sum;
@@ -311,28 +311,45 @@ most_queued(PacketLosses *losses, const Clock *clock, gboolean *shared)
     return clock->watches[best].link;
 }
 
-/* When a port was last seen with bytes of this job and of another; -1 = never. */
-static SimTime *
-shared_of(PacketLosses *losses, uint32_t job)
+/* What the others at a port can have cost the job since the ports were noted: they took so much of it that what was
+ * left is less than the job's transfers would have there alone. */
+static double
+most_lost_ps(PacketLosses *losses, const Clock *clock, uint32_t link)
 {
-    if (job >= losses->n_jobs) {
-        losses->shared_ps = g_renew(SimTime, losses->shared_ps, job + 1);
-        while (losses->n_jobs <= job)
-            losses->shared_ps[losses->n_jobs++] = -1;
-    }
-    return &losses->shared_ps[job];
+    uint32_t row = packet_books_find(losses->net->books, link, flow_of(losses, clock)->transfer.job);
+    double time = (double)(packet_now(losses->net) - clock->noted_ps), alone = maxmin_load(losses->alone, row);
+    double left = losses->net->ports[link].rate_Bps * MAX(0, 1 - losses->others_ps / time);
+    return alone > left ? (1 - left / alone) * time : 0;
 }
 
-/* A stretch in which time was lost, for the claim. Without another job at the port it is indirect, and booked only
- * while the job meets others somewhere: what a transport alone does not reach is nobody's fault. */
+/* Adds to what a job loses at a port; how much that is a second. */
+static double
+usual_at(PacketLosses *losses, uint32_t link, uint32_t job, double lost_ps, double of_ps)
+{
+    uint32_t row = packet_books_find(losses->net->books, link, job);
+    if (row >= losses->n_usual) {
+        uint32_t n = MAX(row + 1, 2 * losses->n_usual);
+        losses->usual_ps = g_renew(double, losses->usual_ps, n);
+        losses->usual_of_ps = g_renew(double, losses->usual_of_ps, n);
+        for (; losses->n_usual < n; losses->n_usual++)
+            losses->usual_ps[losses->n_usual] = losses->usual_of_ps[losses->n_usual] = 0;
+    }
+    losses->usual_ps[row] += lost_ps;
+    losses->usual_of_ps[row] += of_ps;
+    return losses->usual_ps[row] / losses->usual_of_ps[row];
+}
+
+/* A stretch, and the time lost in it (below 0: gained), for the claim. A queue serves in the order of arrival: of a
+ * job's own transfers some are ahead and others behind, and each by itself may seem to have lost what its siblings
+ * gained. So no more counts, either way, than the others at the port can have cost, and gains are kept to be set
+ * against losses. */
 static void
 record(PacketLosses *losses, Clock *clock, double lost_ps)
 {
     const Flow *flow = flow_of(losses, clock);
-    SimTime now = packet_now(losses->net), length = now - clock->read_ps;
+    SimTime now = packet_now(losses->net);
     LossRecord row = {.from_ps = clock->read_ps,
                       .to_ps = now,
-                      .lost = MIN(1, lost_ps / (double)length),
                       .victim_job = flow->transfer.job,
                       .iteration = flow->transfer.iteration,
                       .kind = LOSS_CONTENTION};
@@ -341,24 +358,22 @@ record(PacketLosses *losses, Clock *clock, double lost_ps)
     if (clock->dead_link != INDEX_NONE) {
         row.kind = LOSS_FAULT;
         row.link = clock->dead_link;
-        packet_claim_add(claim, row, &nobody, 1);
+    } else {
+        row.link = most_queued(losses, clock);
+        double most = most_lost_ps(losses, clock, row.link), length = (double)(now - clock->read_ps);
+        lost_ps = CLAMP(lost_ps, -most, most);
+        row.usual = usual_at(losses, row.link, flow->transfer.job, lost_ps, length);
+    }
+    row.lost = MIN(1, lost_ps / (double)(now - clock->read_ps));
+    if (row.lost == 0)
         return;
-    }
-    gboolean shared;
-    SimTime *shared_ps = shared_of(losses, flow->transfer.job);
-    row.link = most_queued(losses, clock, &shared);
-    if (shared)
-        *shared_ps = now;
-    if (losses->culprits->len > 0) {
-        packet_claim_add(claim, row, (const LossCulprit *)(void *)losses->culprits->data, losses->culprits->len);
-    } else if (*shared_ps >= clock->read_ps) {
-        row.kind = LOSS_INDIRECT;
+    if (row.kind == LOSS_FAULT)
         packet_claim_add(claim, row, &nobody, 1);
-    }
+    else
+        packet_claim_add(claim, row, (const LossCulprit *)(void *)losses->culprits->data, losses->culprits->len);
 }
 
-/* Counts up to now and begins anew. A packet more or less in a stretch is chance: being so much ahead is set against
- * what is lost later. */
+/* Counts up to now and begins anew. */
 static void
 read_clock(PacketLosses *losses, Clock *clock)
 {
@@ -366,13 +381,7 @@ read_clock(PacketLosses *losses, Clock *clock)
     if (now <= clock->read_ps || clock->n_watches == 0)
         return;
     settle(losses);
-    double per_B = clock->needed_per_B, length = (double)(now - clock->read_ps);
-    run_on(clock, now);
-    double lost = length - (double)clock->acked_B * clock->per_B_ps / length + clock->credit_ps;
-    double packets = isfinite(per_B) ? -2 * per_B * flow_of(losses, clock)->open.packet_B : 0;
-    clock->credit_ps = MAX(MIN(lost, 0), packets);
-    if (lost > 0)
-        record(losses, clock, lost);
+    record(losses, clock, (double)(now - clock->read_ps) - clock->needed_ps);
     begin_stretch(losses, clock, now);
 }
 
@@ -461,13 +470,9 @@ packet_losses_enter(PacketLosses *losses, Flow *flow)
     uint32_t number = take_slot(losses->clocks, losses->spare_clocks);
     Clock *clock = clock_at(losses, number);
     Watch *watches = clock->watches;
-    uint64_t *moved_B = clock->moved_B;
-    *clock = (Clock){.flow = open->number,
-                     .alone = INDEX_NONE,
-                     .dead_link = INDEX_NONE,
-                     .needed_per_B = INFINITY,
-                     .watches = watches,
-                     .moved_B = moved_B};
+    Moved *moved = clock->moved;
+    *clock =
+        (Clock){.flow = open->number, .alone = INDEX_NONE, .dead_link = INDEX_NONE, .watches = watches, .moved = moved};
     flow->clock = number;
     find_way(losses, number);
     for (uint32_t i = 0; i < clock->n_watches && clock->dead_link == INDEX_NONE; i++)
@@ -488,7 +493,7 @@ packet_losses_acked(PacketLosses *losses, Flow *flow, uint64_t bytes)
         return;
     Clock *clock = clock_at(losses, flow->clock);
     settle(losses);
-    clock->acked_B += bytes;
+    clock->needed_ps += (double)bytes * clock->needed_per_B;
     if (clock->dead_link != INDEX_NONE) {
         if (!clock->has_way)
             return;
@@ -565,9 +570,7 @@ packet_losses_rerouted(PacketLosses *losses, Flow *flow)
         return;
     Clock before = *clock;
     begin_stretch(losses, clock, clock->read_ps); /* of the new way's ports */
-    clock->per_B_ps = before.per_B_ps;
-    clock->acked_B = before.acked_B;
-    clock->ran_ps = packet_now(losses->net);
+    clock->needed_ps = before.needed_ps;
 }
 
 void
@@ -580,5 +583,6 @@ packet_losses_finish(PacketLosses *losses)
     for (guint c = 0; c < losses->claims->len; c++)
         if (claim_at(losses, c)->used)
             book_claim(losses, c);
+    loss_book_settle_gains(losses->book);
     loss_book_tell(losses->book, losses->net->base.config.bucket_ps, &losses->net->base.observer);
 }

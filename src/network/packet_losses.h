@@ -2,7 +2,8 @@
  *
  * A flow's clock begins when its first ACK would come in an empty network, and is read every 10 round trips and when
  * the flow ends. What was acknowledged, over the rate that max-min gives the flow among those of its own job now in
- * flight, is the time it would have taken alone: the rest of the clock is lost. */
+ * flight, is the time it would have taken alone: the rest of the clock is lost, as far as others at its worst port can
+ * have cost it. */
 #pragma once
 
 #include "network/packet_net.h"

@@ -289,6 +289,7 @@ void packet_books_finish(PacketBooks *books, SimTime now);
 typedef struct {
     uint32_t link, job, next; /* of the same link, later; INDEX_NONE */
     uint64_t moved_B;         /* so far */
+    SimTime moved_ps; /* so long was the port busy with them */
 } PacketRow;
 uint32_t packet_books_n_rows(const PacketBooks *books);
 PacketRow packet_books_row(const PacketBooks *books, uint32_t row);
