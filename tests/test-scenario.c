@@ -336,7 +336,8 @@ static const struct {
     {"faults: []", "faults: [{at: 1 ms, from: a, to: b}]", ":18:10: faults[0]: needs rate"},
     {"faults: []", "faults: {}", ":18:9: faults: found a map, expected a list"},
     {"gpus: 8, placement", "gpu: 8, placement",
-     ":14:105: jobs[0].gpu: unknown key; did you mean \"gpus\"? (known: name, trace, execution_trace, groups, program, "
+     ":14:105: jobs[0].gpu: unknown key; did you mean \"gpus\"? (known: name, trace, execution_trace, groups, sizes, "
+     "program, "
      "format, gpus, placement, iterations, warmup, until, arrival, start, scale_bytes, compute_scale, peak, "
      "memory_bandwidth, collectives)"},
     {"policy: spread", "policy: spred",

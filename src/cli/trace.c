@@ -14,7 +14,7 @@
 
 /* What the subcommands that read traces share. */
 typedef struct {
-    char *format, *groups, *output, *to, **execution_patterns; /* of the options */
+    char *format, *groups, *sizes, *output, *to, **execution_patterns; /* of the options */
     gboolean break_cycles;
     char **files, **execution_files;
     TraceSource source;
@@ -25,6 +25,7 @@ request_clear(Request *request)
 {
     g_free(request->format);
     g_free(request->groups);
+    g_free(request->sizes);
     g_free(request->output);
     g_free(request->to);
     g_strfreev(request->execution_patterns);
@@ -40,6 +41,8 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
     const GOptionEntry entries[] = {
         {"format", 0, 0, G_OPTION_ARG_STRING, &request->format, "the format's name (default: by content)", "NAME"},
         {"groups", 0, 0, G_OPTION_ARG_FILENAME, &request->groups, "communicator groups of a Chakra trace", "FILE"},
+        {"sizes", 0, 0, G_OPTION_ARG_FILENAME, &request->sizes, "bytes of calls that an Nsight Systems trace lacks",
+         "FILE"},
         {"execution-trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &request->execution_patterns,
          "execution traces beside Kineto files; may be repeated, may be a pattern", "FILE"},
         {"break-cycles", 0, 0, G_OPTION_ARG_NONE, &request->break_cycles,
@@ -72,6 +75,7 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         .execution_files = request->execution_files,
         .n_execution_files = request->execution_files != NULL ? g_strv_length(request->execution_files) : 0,
         .groups_file = request->groups,
+        .sizes_file = request->sizes,
         .break_cycles = request->break_cycles,
     };
     return TRUE;
@@ -111,21 +115,21 @@ run_formats(int argc, char **argv, GError **error)
 
 /* What single files hold is told even where they cannot be replayed together. */
 static gboolean
-info_kineto(const Request *request, GError **error)
+info_surveyed(const Request *request, const TraceFormat *format, GError **error)
 {
     g_autoptr(GPtrArray) surveys = g_ptr_array_new_with_free_func((GDestroyNotify)kineto_survey_free);
     g_autoptr(GError) refused = NULL;
-    g_autoptr(Workload) workload = kineto_read(&request->source, surveys, &refused);
-    if (surveys->len < request->source.n_files) { /* one cannot be read */
+    g_autoptr(Workload) workload = format->survey(&request->source, surveys, &refused);
+    if (surveys->len == 0) {
         g_propagate_error(error, g_steal_pointer(&refused));
         return FALSE;
     }
-    trace_survey_print(surveys, request->files, stdout);
+    trace_survey_print(surveys, stdout);
     putchar('\n');
     if (workload == NULL)
         printf("cannot be replayed: %s\n", refused->message);
     else
-        trace_info_print(workload, trace_kineto.name, stdout);
+        trace_info_print(workload, format->name, stdout);
     return TRUE;
 }
 
@@ -138,8 +142,8 @@ run_info(int argc, char **argv, GError **error)
     const TraceFormat *format = request_format(&request, error);
     if (format == NULL)
         return FALSE;
-    if (format == &trace_kineto)
-        return info_kineto(&request, error);
+    if (format->survey != NULL)
+        return info_surveyed(&request, format, error);
     g_autoptr(Workload) workload = format->read(&request.source, error);
     if (workload == NULL)
         return FALSE;

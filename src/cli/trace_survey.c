@@ -20,9 +20,9 @@ time_text(double ns)
 }
 
 static void
-add_counts(Table *table, const char *file, const KinetoSurvey *survey)
+add_counts(Table *table, const KinetoSurvey *survey)
 {
-    g_autofree char *base = g_path_get_basename(file);
+    g_autofree char *base = g_path_get_basename(survey->source);
     table_add(table, "%s", base);
     table_take(table, or_none(survey->rank));
     table_take(table, or_none(survey->world_size));
@@ -38,9 +38,9 @@ add_counts(Table *table, const char *file, const KinetoSurvey *survey)
 }
 
 static void
-add_collectives(Table *table, const char *file, const KinetoSurvey *survey)
+add_collectives(Table *table, const KinetoSurvey *survey)
 {
-    g_autofree char *base = g_path_get_basename(file);
+    g_autofree char *base = g_path_get_basename(survey->source);
     for (guint i = 0; i < survey->collectives->len; i++) {
         const KinetoCount *row = &g_array_index(survey->collectives, KinetoCount, i);
         table_add(table, "%s", base);
@@ -52,15 +52,15 @@ add_collectives(Table *table, const char *file, const KinetoSurvey *survey)
 }
 
 void
-trace_survey_print(const GPtrArray *surveys, char **files, FILE *out)
+trace_survey_print(const GPtrArray *surveys, FILE *out)
 {
     g_autoptr(Table) counts =
         table_new("file|>rank|>of|>events|>kernels|>time|>NCCL|>time|>without launch|>whole flows|"
                   ">record_param_comms|>span");
     g_autoptr(Table) collectives = table_new("file|collective|>NCCL kernels|>bytes in|>bytes out");
     for (guint i = 0; i < surveys->len; i++) {
-        add_counts(counts, files[i], g_ptr_array_index(surveys, i));
-        add_collectives(collectives, files[i], g_ptr_array_index(surveys, i));
+        add_counts(counts, g_ptr_array_index(surveys, i));
+        add_collectives(collectives, g_ptr_array_index(surveys, i));
     }
     table_print(counts, out);
     fputc('\n', out);

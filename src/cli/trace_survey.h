@@ -7,4 +7,4 @@
 #include <stdio.h>
 
 /* Counts of each file, then the collectives of all. surveys: of KinetoSurvey *, one a file. */
-void trace_survey_print(const GPtrArray *surveys, char **files, FILE *out);
+void trace_survey_print(const GPtrArray *surveys, FILE *out);

@@ -16,6 +16,7 @@ typedef struct {
     char **trace;           /* patterns, resolved; NULL where a program is given */
     char **execution_trace; /* NULL = none */
     char *groups;           /* NULL = none */
+    char *sizes;            /* bytes of calls, for Nsight Systems; NULL = none */
     char *program;          /* NULL where traces are given */
     char *format;           /* NULL = recognised */
     uint32_t gpus;          /* 0 = as many as the workload has ranks */

@@ -17,6 +17,7 @@ job_spec_clear(JobSpec *job)
     g_strfreev(job->trace);
     g_strfreev(job->execution_trace);
     g_free(job->groups);
+    g_free(job->sizes);
     g_free(job->program);
     g_free(job->format);
     g_free(job->placement.over);
@@ -130,6 +131,7 @@ static const Field job_fields[] = {
     {"trace", field_files, offsetof(JobSpec, trace)},
     {"execution_trace", field_files, offsetof(JobSpec, execution_trace)},
     {"groups", field_file, offsetof(JobSpec, groups)},
+    {"sizes", field_file, offsetof(JobSpec, sizes)},
     {"program", field_file, offsetof(JobSpec, program)},
     {"format", field_text, offsetof(JobSpec, format)},
     {"gpus", field_count, offsetof(JobSpec, gpus), 1, GPUS_LIMIT},
@@ -162,7 +164,7 @@ check_sources(const Reading *reading, const YamlNode *map, const JobSpec *job, G
 {
     if (!not_both(reading, map, "trace", "program", error) || !not_both(reading, map, "program", "format", error) ||
         !not_both(reading, map, "program", "execution_trace", error) ||
-        !not_both(reading, map, "program", "groups", error))
+        !not_both(reading, map, "program", "groups", error) || !not_both(reading, map, "program", "sizes", error))
         return FALSE;
     if (job->trace == NULL && job->program == NULL)
         return yaml_fail(reading->tree, map, error, "needs trace or program");

@@ -16,7 +16,7 @@ static Workload *
 read_workload(const JobSpec *spec, GError **error)
 {
     g_auto(GStrv) files = NULL, execution = NULL;
-    TraceSource source = {.groups_file = spec->groups};
+    TraceSource source = {.groups_file = spec->groups, .sizes_file = spec->sizes};
     if (spec->program != NULL) {
         char *one[] = {spec->program, NULL};
         source.files = one;

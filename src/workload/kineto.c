@@ -22,8 +22,8 @@ recognise(const char *head, size_t length)
 }
 
 /* What one file must have by itself. */
-static gboolean
-check_file(const KinetoFile *file, GError **error)
+gboolean
+kineto_check_file(const KinetoFile *file, GError **error)
 {
     if (file->rank < 0)
         return error_input(error, "%s: distributedInfo names no rank, so it is not known whose trace this is",
@@ -51,7 +51,7 @@ read_rank(const TraceSource *source, uint32_t i, GPtrArray *surveys, GError **er
     g_autoptr(KinetoFile) file = kineto_file_read(source->files[i], surveys != NULL, error);
     if (file != NULL && surveys != NULL)
         g_ptr_array_add(surveys, kineto_survey_of(file));
-    if (file == NULL || !check_file(file, error))
+    if (file == NULL || !kineto_check_file(file, error))
         return NULL;
     g_autoptr(ExecutionTrace) execution = NULL;
     if (source->execution_files != NULL) {
@@ -64,15 +64,15 @@ read_rank(const TraceSource *source, uint32_t i, GPtrArray *surveys, GError **er
 
 /* With a list of problems, goes on after one: puts the error there and leaves the first in *error. */
 static gboolean
-set_aside(const TraceSource *source, GError *problem, GError **error)
+set_aside(GPtrArray *problems, GError *problem, GError **error)
 {
-    if (source->problems != NULL)
-        g_ptr_array_add(source->problems, g_strdup(problem->message));
+    if (problems != NULL)
+        g_ptr_array_add(problems, g_strdup(problem->message));
     if (error != NULL && *error == NULL)
         g_propagate_error(error, problem);
     else
         g_error_free(problem);
-    return source->problems != NULL;
+    return problems != NULL;
 }
 
 static gboolean
@@ -91,14 +91,16 @@ read_ranks(const TraceSource *source, GPtrArray *ranks, GPtrArray *surveys, GErr
         }
         good = FALSE;
         gboolean surveyed = surveys != NULL && surveys->len == i + 1;
-        if (!set_aside(source, problem, error) && !surveyed)
+        if (surveys != NULL && !surveyed)
+            g_ptr_array_set_size(surveys, 0); /* one cannot be read */
+        if (!set_aside(source->problems, problem, error) && !surveyed)
             break;
     }
     return good;
 }
 
 static gboolean
-join_ranks(const TraceSource *source, const GPtrArray *ranks, GError **error)
+join_ranks(const GPtrArray *ranks, GPtrArray *problems, GError **error)
 {
     gboolean good = TRUE;
     for (guint i = 0; i < ranks->len; i++) {
@@ -106,7 +108,7 @@ join_ranks(const TraceSource *source, const GPtrArray *ranks, GError **error)
         if (kineto_join(g_ptr_array_index(ranks, i), ranks->len, &problem))
             continue;
         good = FALSE;
-        if (!set_aside(source, problem, error))
+        if (!set_aside(problems, problem, error))
             break;
     }
     return good;
@@ -248,14 +250,11 @@ add_notes(const GPtrArray *ranks, Workload *workload)
 }
 
 Workload *
-kineto_read(const TraceSource *source, GPtrArray *surveys, GError **error)
+kineto_workload(GPtrArray *ranks, const char *description, GPtrArray *problems, GError **error)
 {
-    g_autoptr(GPtrArray) ranks = g_ptr_array_new_with_free_func((GDestroyNotify)kineto_rank_free);
-    if (!read_ranks(source, ranks, surveys, error) || !check_ranks(ranks, error))
-        return NULL;
     g_autoptr(Workload) workload = workload_new(ranks->len);
     set_offsets(ranks);
-    if (!join_ranks(source, ranks, error) || !kineto_match(ranks, workload, error) ||
+    if (!join_ranks(ranks, problems, error) || !kineto_match(ranks, workload, error) ||
         !set_starts(ranks, workload, error))
         return NULL;
     for (guint i = 0; i < ranks->len; i++) {
@@ -263,17 +262,27 @@ kineto_read(const TraceSource *source, GPtrArray *surveys, GError **error)
         kineto_graph(rank, workload, rank->file->first_ns);
     }
     workload->recorded_collectives = TRUE;
-    workload->description =
-        g_strdup_printf("Kineto traces of %u ranks%s, %s", ranks->len,
-                        source->execution_files != NULL ? " with their execution traces" : "", source->files[0]);
+    workload->description = g_strdup(description);
     add_notes(ranks, workload);
     return workload_check(workload, error) ? g_steal_pointer(&workload) : NULL;
 }
 
 static Workload *
+read_surveyed(const TraceSource *source, GPtrArray *surveys, GError **error)
+{
+    g_autoptr(GPtrArray) ranks = g_ptr_array_new_with_free_func((GDestroyNotify)kineto_rank_free);
+    if (!read_ranks(source, ranks, surveys, error) || !check_ranks(ranks, error))
+        return NULL;
+    g_autofree char *description =
+        g_strdup_printf("Kineto traces of %u ranks%s, %s", ranks->len,
+                        source->execution_files != NULL ? " with their execution traces" : "", source->files[0]);
+    return kineto_workload(ranks, description, source->problems, error);
+}
+
+static Workload *
 read_workload(const TraceSource *source, GError **error)
 {
-    return kineto_read(source, NULL, error);
+    return read_surveyed(source, NULL, error);
 }
 
 const TraceFormat trace_kineto = {
@@ -281,4 +290,5 @@ const TraceFormat trace_kineto = {
     .help = "PyTorch profiler (Kineto) files, one a rank, with execution traces where kernels carry no sizes",
     .recognise = recognise,
     .read = read_workload,
+    .survey = read_surveyed,
 };

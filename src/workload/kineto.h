@@ -15,7 +15,12 @@ typedef struct {
     uint64_t in_bytes, out_bytes;
 } KinetoCount;
 
+/* A list of them, by name, freed with g_array_unref; the one of a name of so many bytes, entered where it is new. */
+GArray *kineto_counts_new(void);
+KinetoCount *kineto_count_of(GArray *counts, const char *name, size_t length);
+
 typedef struct KinetoSurvey {
+    char *source;                        /* the file; of an Nsight Systems export, process and device too */
     int64_t rank, world_size;            /* -1 = the file does not say */
     uint64_t n_events, n_complete;       /* all; with a duration (ph = X) */
     uint64_t n_kernels, n_nccl, n_comms; /* kernels; NCCL kernels among them; record_param_comms */
@@ -32,9 +37,6 @@ typedef struct KinetoSurvey {
 
 /* NULL with an INPUT error. */
 KinetoSurvey *kineto_survey(const char *path, GError **error);
-/* trace_kineto's reader; to surveys, unless NULL, go those of the files in their order, of files too that cannot be
- * replayed: fewer than files only where one could not be read. Each file is read once. */
-Workload *kineto_read(const TraceSource *source, GPtrArray *surveys, GError **error);
 void kineto_survey_free(KinetoSurvey *survey); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KinetoSurvey, kineto_survey_free)
 

@@ -19,8 +19,8 @@ lane_clear(gpointer data)
     g_free(((KinetoLane *)data)->name);
 }
 
-static KinetoFile *
-file_new(const char *path)
+KinetoFile *
+kineto_file_new(const char *path)
 {
     KinetoFile *file = g_new0(KinetoFile, 1);
     file->path = g_strdup(path);
@@ -256,6 +256,15 @@ by_start(gconstpointer a, gconstpointer b)
     return (x > y) - (x < y);
 }
 
+void
+kineto_file_sort(KinetoFile *file)
+{
+    for (int i = 0; i < KINETO_KINDS; i++)
+        g_array_sort(file->events[i], by_start);
+    if (file->first_ns > file->last_ns)
+        file->first_ns = file->last_ns = 0;
+}
+
 KinetoFile *
 kineto_file_read(const char *path, gboolean with_flows, GError **error)
 {
@@ -263,7 +272,7 @@ kineto_file_read(const char *path, gboolean with_flows, GError **error)
     JsonToken token;
     if (json == NULL || !json_next(json, &token, error))
         return NULL;
-    g_autoptr(KinetoFile) file = file_new(path);
+    g_autoptr(KinetoFile) file = kineto_file_new(path);
     gboolean seen = token.kind == JSON_ARRAY_BEGIN, ok;
     if (seen)
         ok = read_events(json, file, with_flows, error);
@@ -277,9 +286,6 @@ kineto_file_read(const char *path, gboolean with_flows, GError **error)
         error_input(error, "%s: no traceEvents: this is no Kineto trace", path);
         return NULL;
     }
-    for (int i = 0; i < KINETO_KINDS; i++)
-        g_array_sort(file->events[i], by_start);
-    if (file->first_ns > file->last_ns)
-        file->first_ns = file->last_ns = 0;
+    kineto_file_sort(file);
     return g_steal_pointer(&file);
 }

@@ -76,6 +76,9 @@ typedef struct {
 
 /* Reads a file, gzipped or not; with_flows keeps the ids of flow events (for counts only). NULL with an INPUT error. */
 KinetoFile *kineto_file_read(const char *path, gboolean with_flows, GError **error);
+/* An empty one, to be filled, for readers of other formats; sorted when all events are there. */
+KinetoFile *kineto_file_new(const char *path);
+void kineto_file_sort(KinetoFile *file);
 void kineto_file_free(KinetoFile *file); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KinetoFile, kineto_file_free)
 

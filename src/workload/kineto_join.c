@@ -53,6 +53,17 @@ by_start(gconstpointer a, gconstpointer b)
     return x->end_ns < y->end_ns ? -1 : x->end_ns > y->end_ns;
 }
 
+GHashTable *
+kineto_calls(const KinetoFile *file)
+{
+    GHashTable *calls = g_hash_table_new(g_int64_hash, g_int64_equal);
+    for (guint i = 0; i < file->events[KINETO_CALL]->len; i++) {
+        KinetoEvent *call = &g_array_index(file->events[KINETO_CALL], KinetoEvent, i);
+        g_hash_table_insert(calls, &call->correlation, call);
+    }
+    return calls;
+}
+
 /* The last call with a correlation; INDEX_NONE. */
 static uint32_t
 find_call(GHashTable *calls, uint64_t correlation)
@@ -88,10 +99,8 @@ join_devices(KinetoRank *rank)
     g_array_sort(rank->devices, by_start);
 }
 
-/* The innermost record of a thread that holds an instant; INDEX_NONE. Records nest a few deep at most, so a few of the
- * thread's last ones are looked at. */
-static uint32_t
-find_record(const KinetoFile *file, uint32_t lane, int64_t at_ns)
+uint32_t
+kineto_find_record(const KinetoFile *file, uint32_t lane, int64_t at_ns)
 {
     enum { DEEPEST = 4 };
     guint low = 0, high = file->events[KINETO_COMM]->len;
@@ -227,7 +236,7 @@ resolve(KinetoRank *rank, KinetoComm *comm, const uint32_t *node_of_record, uint
     const KinetoFile *file = rank->file;
     const KinetoDevice *device = kineto_device(rank, comm->device);
     if (device->call != INDEX_NONE)
-        comm->record = find_record(file, kineto_event(file, KINETO_CALL, device->call)->lane, device->launch_ns);
+        comm->record = kineto_find_record(file, kineto_event(file, KINETO_CALL, device->call)->lane, device->launch_ns);
     const KinetoCollective *own = args_of(file, device->event);
     const KinetoCollective *record =
         comm->record != INDEX_NONE ? args_of(file, kineto_event(file, KINETO_COMM, comm->record)) : NULL;
@@ -307,7 +316,7 @@ list_waiters(const KinetoRank *rank, const uint32_t *node_of_record, GArray *wai
     }
     for (guint i = 0; file->events[KINETO_SYNC]->len == 0 && i < file->events[KINETO_CALL]->len; i++) {
         const KinetoEvent *call = kineto_event(file, KINETO_CALL, i);
-        if (!is_wait_event(call) || find_record(file, call->lane, call->start_ns) != INDEX_NONE)
+        if (!is_wait_event(call) || kineto_find_record(file, call->lane, call->start_ns) != INDEX_NONE)
             continue;
         Waiter waiter = {.lane = call->lane, .at_ns = call->start_ns, .seq = -1};
         g_array_append_val(waiters, waiter);

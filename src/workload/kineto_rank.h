@@ -71,6 +71,18 @@ KinetoRank *kineto_rank_new(KinetoFile *file, ExecutionTrace *execution);
 void kineto_rank_free(KinetoRank *rank); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KinetoRank, kineto_rank_free)
 
+/* What one file must have by itself: a rank, device work, times that fit. FALSE with an INPUT error. */
+gboolean kineto_check_file(const KinetoFile *file, GError **error);
+/* Ranks 0, 1, ..., all of one job, as a checked workload: the steps above. problems as in TraceSource. NULL with an
+ * INPUT error. */
+Workload *kineto_workload(GPtrArray *ranks, const char *description, GPtrArray *problems, GError **error);
+
+/* The calls of a file, KinetoEvent *, by correlation id; the last where several have it. The caller frees it. */
+GHashTable *kineto_calls(const KinetoFile *file);
+/* The innermost record_param_comms of a thread that holds an instant; INDEX_NONE. Records nest a few deep at most, so a
+ * few of the thread's last ones are looked at. */
+uint32_t kineto_find_record(const KinetoFile *file, uint32_t lane, int64_t at_ns);
+
 /* Device work to calls, NCCL kernels to what they do; n_ranks of the job. INPUT errors name file and event. */
 gboolean kineto_join(KinetoRank *rank, uint32_t n_ranks, GError **error);
 /* What a kernel's arguments, or its record's, say. FALSE with an INPUT error. */

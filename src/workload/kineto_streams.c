@@ -141,17 +141,6 @@ list_syncs(const KinetoFile *file)
     return syncs;
 }
 
-static GHashTable *
-list_calls(const KinetoFile *file)
-{
-    GHashTable *calls = g_hash_table_new(g_int64_hash, g_int64_equal);
-    for (guint i = 0; i < file->events[KINETO_CALL]->len; i++) {
-        KinetoEvent *call = &g_array_index(file->events[KINETO_CALL], KinetoEvent, i);
-        g_hash_table_insert(calls, &call->correlation, call);
-    }
-    return calls;
-}
-
 /* The work an event stands for: what its stream was given before cudaEventRecord. INDEX_NONE where unknown. */
 static uint32_t
 work_of_event(const Graph *graph, const KinetoEvent *sync, GHashTable *calls)
@@ -234,7 +223,7 @@ void
 graph_add_stream_edges(Graph *graph)
 {
     const KinetoFile *file = graph->rank->file;
-    g_autoptr(GHashTable) syncs = list_syncs(file), calls = list_calls(file);
+    g_autoptr(GHashTable) syncs = list_syncs(file), calls = kineto_calls(file);
     add_stream_order(graph);
     add_comm_inputs(graph);
     add_comm_outputs(graph);

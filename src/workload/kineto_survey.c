@@ -34,8 +34,8 @@ count_clear(gpointer data)
     g_free(((KinetoCount *)data)->name);
 }
 
-static GArray *
-counts_new(void)
+GArray *
+kineto_counts_new(void)
 {
     GArray *counts = g_array_new(FALSE, FALSE, sizeof(KinetoCount));
     g_array_set_clear_func(counts, count_clear);
@@ -43,8 +43,8 @@ counts_new(void)
 }
 
 /* The row of this name, entered where it is new. */
-static KinetoCount *
-count_of(GArray *counts, const char *name, size_t length)
+KinetoCount *
+kineto_count_of(GArray *counts, const char *name, size_t length)
 {
     guint i = 0;
     for (; i < counts->len; i++) {
@@ -65,6 +65,7 @@ kineto_survey_free(KinetoSurvey *survey)
 {
     if (survey == NULL)
         return;
+    g_free(survey->source);
     g_array_unref(survey->nccl_names);
     g_array_unref(survey->collectives);
     g_array_unref(survey->syncs);
@@ -107,9 +108,9 @@ count_nccl(KinetoSurvey *survey, const KinetoFile *file, const KinetoEvent *kern
     const char *lane = g_array_index(file->lanes, KinetoLane, kernel->lane).name;
     survey->n_nccl++;
     survey->nccl_ns = add_time(survey->nccl_ns, kernel);
-    count_of(survey->nccl_names, kernel->name, strcspn(kernel->name, "(<"))->count++;
-    count_of(survey->nccl_streams, lane, strlen(lane))->count++;
-    KinetoCount *row = count_of(survey->collectives, name, strlen(name));
+    kineto_count_of(survey->nccl_names, kernel->name, strcspn(kernel->name, "(<"))->count++;
+    kineto_count_of(survey->nccl_streams, lane, strlen(lane))->count++;
+    KinetoCount *row = kineto_count_of(survey->collectives, name, strlen(name));
     row->count++;
     row->in_bytes += c != NULL ? bytes_of(c->in_nelems, c->dtype) : 0;
     row->out_bytes += c != NULL ? bytes_of(c->out_nelems, c->dtype) : 0;
@@ -174,6 +175,7 @@ KinetoSurvey *
 kineto_survey_of(KinetoFile *file)
 {
     KinetoSurvey *survey = g_new0(KinetoSurvey, 1);
+    survey->source = g_strdup(file->path);
     survey->rank = file->rank;
     survey->world_size = file->world_size;
     survey->n_events = file->n_events;
@@ -182,17 +184,17 @@ kineto_survey_of(KinetoFile *file)
     survey->base_ns = file->base_ns;
     survey->first_ns = file->first_ns;
     survey->last_ns = file->last_ns;
-    survey->nccl_names = counts_new();
-    survey->collectives = counts_new();
-    survey->syncs = counts_new();
-    survey->nccl_streams = counts_new();
+    survey->nccl_names = kineto_counts_new();
+    survey->collectives = kineto_counts_new();
+    survey->syncs = kineto_counts_new();
+    survey->nccl_streams = kineto_counts_new();
     survey->steps = g_ptr_array_ref(file->steps);
     count_kernels(survey, file);
     count_flows(survey, file);
     GArray *syncs = file->events[KINETO_SYNC];
     for (guint i = 0; i < syncs->len; i++) {
         const char *name = g_array_index(syncs, KinetoEvent, i).name;
-        count_of(survey->syncs, name, strlen(name))->count++;
+        kineto_count_of(survey->syncs, name, strlen(name))->count++;
     }
     return survey;
 }
@@ -210,10 +212,10 @@ execution_trace_survey(const char *path, uint64_t *n_nodes, char **schema, GErro
     g_autoptr(ExecutionTrace) trace = execution_trace_read(path, error);
     if (trace == NULL)
         return NULL;
-    GArray *counts = counts_new();
+    GArray *counts = kineto_counts_new();
     for (guint i = 0; i < trace->comms->len; i++) {
         const ExecutionComm *comm = &g_array_index(trace->comms, ExecutionComm, i);
-        KinetoCount *row = count_of(counts, comm->name, strlen(comm->name));
+        KinetoCount *row = kineto_count_of(counts, comm->name, strlen(comm->name));
         row->count++;
         row->in_bytes += comm->in_bytes;
         row->out_bytes += comm->out_bytes;

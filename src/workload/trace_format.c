@@ -17,6 +17,7 @@ static const TraceFormat *const formats[] = {
     &trace_goal,
     &trace_htsim,
     &trace_kineto,
+    &trace_nsys,
     &trace_program,
     NULL,
 };

@@ -11,6 +11,7 @@ typedef struct {
     char **execution_files; /* Kineto: the execution traces, same order; NULL = none */
     uint32_t n_execution_files;
     const char *groups_file; /* Chakra: communicator groups; NULL = none */
+    const char *sizes_file;  /* Nsight Systems: bytes of calls, message_sizes.h; NULL = none */
     gboolean break_cycles;   /* deps that close a circle are dropped, and noted, instead of refused */
     GPtrArray
         *problems; /* of char *: a reader that can goes on after a problem and puts all of them here; NULL = stop */
@@ -22,10 +23,13 @@ typedef struct {
     int (*recognise)(const char *head, size_t length);
     /* A checked workload, or NULL with an INPUT error. */
     Workload *(*read)(const TraceSource *source, GError **error);
+    /* The same, and what single files hold goes to surveys (of KinetoSurvey *), of files too that cannot be replayed;
+     * none where a file cannot be read at all. NULL = the format has no such thing. */
+    Workload *(*survey)(const TraceSource *source, GPtrArray *surveys, GError **error);
 } TraceFormat;
 
 extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goal, trace_htsim, trace_kineto,
-    trace_program;
+    trace_nsys, trace_program;
 
 /* NULL-terminated. */
 const TraceFormat *const *trace_formats(void);
