@@ -435,6 +435,27 @@ START_TEST(a_job_without_ops_cannot_run_until_another_ends)
 }
 END_TEST
 
+/* Of b's two ranks one computes and one only marks: it would begin iterations for ever at one instant. */
+START_TEST(a_rank_without_time_cannot_run_until_another_ends)
+{
+    g_autoptr(Workload) a = lone(PS_PER_US);
+    g_autoptr(Workload) b = workload_new(2);
+    for (uint32_t r = 0; r < 2; r++) {
+        Program *program = workload_program(b, workload_add_program(b, FALSE));
+        b->program_of_rank[r] = r;
+        add_op(program, r == 0 ? compute(PS_PER_US) : op_default(OP_MARKER), program_add_stream(program, "s", TRUE),
+               NULL);
+    }
+    JobSetup jobs[] = {job("a", a, first_two), job("b", b, last_two)};
+    jobs[1].until = 0;
+    Seen seen;
+    g_autoptr(GError) error = NULL;
+    ck_assert(!run("fluid", jobs, 2, &seen, &error));
+    support_expect_error(&error, TRAINSHED_ERROR_RUN,
+                         "job b: iterations of rank 1 take no time, so running it until job a ends would never end");
+}
+END_TEST
+
 START_TEST(the_run_ends_with_its_last_job)
 {
     g_autoptr(Workload) a = lone(PS_PER_US);
@@ -507,6 +528,7 @@ main(void)
     tcase_add_test(tc, the_recorded_model_needs_recorded_times);
     tcase_add_test(tc, until_runs_on_as_long_as_the_other);
     tcase_add_test(tc, a_job_without_ops_cannot_run_until_another_ends);
+    tcase_add_test(tc, a_rank_without_time_cannot_run_until_another_ends);
     tcase_add_test(tc, the_run_ends_with_its_last_job);
     tcase_add_test(tc, scaled_bytes_have_a_bound);
     tcase_add_test(tc, a_baseline_is_the_run_without_the_others);

@@ -10,8 +10,8 @@ job_scaled(const JobRun *job, uint64_t bytes)
     return scale == 1 ? bytes : (uint64_t)((double)bytes * scale);
 }
 
-static gboolean
-is_until(const JobRun *job)
+gboolean
+job_runs_until(const JobRun *job)
 {
     return job->setup->until != INDEX_NONE && job->simulation->setup->only_job == INDEX_NONE;
 }
@@ -25,7 +25,7 @@ job_told(const JobRun *job, uint32_t iteration)
 uint32_t
 job_iterations_left(const JobRun *job)
 {
-    uint32_t most = is_until(job) ? UINT32_MAX / 2 : job->setup->iterations, begun = job_told(job, job->asked);
+    uint32_t most = job_runs_until(job) ? UINT32_MAX / 2 : job->setup->iterations, begun = job_told(job, job->asked);
     return most > begun ? most - begun : 0;
 }
 
@@ -34,8 +34,8 @@ job_may_begin(JobRun *job, uint32_t iteration)
 {
     if (iteration < job->asked)
         return TRUE;
-    if (is_until(job) ? job->simulation->jobs[job->setup->until].end_ps >= 0
-                      : job_told(job, iteration) >= job->setup->iterations)
+    if (job_runs_until(job) ? job->simulation->jobs[job->setup->until].end_ps >= 0
+                            : job_told(job, iteration) >= job->setup->iterations)
         return FALSE;
     job->asked = iteration + 1;
     OpenIteration open = {.start_ps = engine_now(job->simulation->engine)};
@@ -109,7 +109,7 @@ job_iteration_ended(JobRun *job, const RankRun *rank)
     open->end_ps = MAX(open->end_ps, now);
     if (++open->ranks_ended < job->setup->workload->n_ranks)
         return;
-    gboolean stuck = is_until(job) && open->end_ps == open->start_ps;
+    gboolean stuck = job_runs_until(job) && open->end_ps == open->start_ps;
     tell_iteration(job, open);
     g_array_remove_index(job->open, 0);
     job->first_open++;

@@ -106,6 +106,25 @@ start_ready(RankRun *rank)
         start_op(rank, op);
 }
 
+/* So many in a row that take no time, until another job ends, are endless: its time does not come. */
+enum { MOST_TIMELESS = 1000 };
+
+static gboolean
+is_endless(RankRun *rank)
+{
+    const JobRun *job = rank->job;
+    Simulation *simulation = job->simulation;
+    rank->timeless = engine_now(simulation->engine) > rank->began_ps ? 0 : rank->timeless + 1;
+    if (rank->timeless < MOST_TIMELESS || !job_runs_until(job))
+        return FALSE;
+    engine_fail(
+        simulation->engine,
+        g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
+                    "job %s: iterations of rank %u take no time, so running it until job %s ends would never end",
+                    job->setup->name, rank->rank, simulation->jobs[job->setup->until].setup->name));
+    return TRUE;
+}
+
 /* The next iteration, or the end of this rank; a program without ops goes through all of them here. */
 static void
 begin_next(RankRun *rank)
@@ -114,6 +133,7 @@ begin_next(RankRun *rank)
     SimTime now = engine_now(simulation->engine);
     while (job_may_begin(rank->job, rank->iteration)) {
         rank->running = TRUE;
+        rank->began_ps = now;
         account_open(&rank->account, now);
         progress_begin(rank->progress);
         start_ready(rank);
@@ -145,5 +165,6 @@ rank_op_ended(RankRun *rank, uint32_t op)
     account_book(&rank->account, engine_now(rank->job->simulation->engine));
     job_iteration_ended(rank->job, rank);
     rank->iteration++;
-    begin_next(rank);
+    if (!is_endless(rank))
+        begin_next(rank);
 }

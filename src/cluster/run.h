@@ -24,7 +24,9 @@ typedef struct {
     Progress *progress;
     Account account;
     uint32_t iteration;
-    gboolean running; /* inside an iteration */
+    gboolean running;  /* inside an iteration */
+    SimTime began_ps;  /* this iteration */
+    uint32_t timeless; /* iterations in a row that took no time */
 } RankRun;
 
 /* Sums over the ranks of one iteration that is not over yet. */
@@ -112,6 +114,8 @@ uint64_t job_scaled(const JobRun *job, uint64_t bytes);
 uint32_t job_settings(const JobRun *job, uint32_t group);
 /* A rank of the job has no further iteration. */
 void job_rank_ended(JobRun *job);
+/* Does it go on until another one ends? (Not when it runs alone.) */
+gboolean job_runs_until(const JobRun *job);
 /* May a rank begin this iteration? Decided once for all ranks of the job. */
 gboolean job_may_begin(JobRun *job, uint32_t iteration);
 void job_iteration_ended(JobRun *job, const RankRun *rank);
