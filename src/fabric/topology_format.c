@@ -17,6 +17,7 @@ static const TopologyFormat *const formats[] = {
     &topology_graphml,
     &topology_htsim,
     &topology_ibnetdiscover,
+    &topology_nccl,
     &topology_slurm,
 };
 /* clang-format on */

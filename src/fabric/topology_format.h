@@ -28,7 +28,7 @@ typedef struct {
 
 /* Each in the file of its reader. */
 extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
-extern const TopologyFormat topology_ibnetdiscover;
+extern const TopologyFormat topology_ibnetdiscover, topology_nccl;
 
 /* The table, in the order in which formats are tried. */
 const TopologyFormat *const *topology_formats(size_t *n_formats);
