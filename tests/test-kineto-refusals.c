@@ -34,8 +34,9 @@
 #define REDUCE_NODE(rank) NODE(5, "[[1,2,0,8,4,\"cuda:0\"]],3,99," #rank ",\"allreduce\",[],[]")
 #define SIZED(rank) RANK(rank, 2, LAUNCH "," NCCL("") "," COMM(""))
 
-#define AT "a.json: NCCL kernel \"ncclKernel_AllReduce\" at ts 16.500 us"
-#define BT "b.json: NCCL kernel \"ncclKernel_AllReduce\" at ts 16.500 us"
+/* Bytes from 0: an event after RANK's 60 bytes, and LAUNCH's 114 and a comma. */
+#define AT "a.json: byte 175: NCCL kernel \"ncclKernel_AllReduce\" at ts 16.500 us"
+#define BT "b.json: byte 175: NCCL kernel \"ncclKernel_AllReduce\" at ts 16.500 us"
 
 /* Kineto files a and b, execution traces c and d; NULL = none. */
 static const struct {
@@ -71,18 +72,19 @@ static const struct {
     /* Times and ids. */
     {RANK(0, 1, X("kernel", "k", 7, NaN, 4, "")), NULL, NULL, NULL, "a.json:1: byte 118: broken JSON: "},
     {RANK(0, 1, X("kernel", "k", 7, "x", 4, "")), NULL, NULL, NULL,
-     "a.json:1: event \"k\": ts is missing or no decimal number of microseconds in range"},
+     "a.json:1: byte 60: event \"k\": ts is missing or no decimal number of microseconds in range"},
     {RANK(0, 1, X("kernel", "k", 7, 5, 1e300, "")), NULL, NULL, NULL,
-     "a.json:1: event \"k\": dur is missing or no decimal number of microseconds in range"},
-    {RANK(0, 1, X("kernel", "k", 7, 5, -0.001, "")), NULL, NULL, NULL, "a.json:1: event \"k\": dur is negative"},
+     "a.json:1: byte 60: event \"k\": dur is missing or no decimal number of microseconds in range"},
+    {RANK(0, 1, X("kernel", "k", 7, 5, -0.001, "")), NULL, NULL, NULL,
+     "a.json:1: byte 60: event \"k\": dur is negative"},
     {RANK(0, 1, X("kernel", "k", 7, 9000000000000000, 9000000000000000, "")), NULL, NULL, NULL,
-     "a.json:1: event \"k\": ts + dur is out of range"},
+     "a.json:1: byte 60: event \"k\": ts + dur is out of range"},
     {RANK(0, 1, X("kernel", "k", 7, 5, 9000000000000000, "")), NULL, NULL, NULL,
      "a.json: times from 5000 to 9000000000000005000 ns, baseTimeNanoseconds 0: out of range"},
     {RANK(0, 1, X("kernel", "k", 7, 5, 4, "\"correlation\":1.5")), NULL, NULL, NULL,
-     "a.json:1: event \"k\": correlation is 1.5, which is not what stands there"},
+     "a.json:1: byte 60: event \"k\": correlation is 1.5, which is not what stands there"},
     {RANK(0, 1, X("kernel", "k", 7, 5, 4, "\"correlation\":18446744073709551616")), NULL, NULL, NULL,
-     "a.json:1: event \"k\": correlation is 18446744073709551616, which is not what stands there"},
+     "a.json:1: byte 60: event \"k\": correlation is 18446744073709551616, which is not what stands there"},
     {"{\"baseTimeNanoseconds\":0.5,\"traceEvents\":[]}", NULL, NULL, NULL,
      "a.json:1: baseTimeNanoseconds is 0.5, expected a whole number of nanoseconds"},
     /* Sizes. */
@@ -200,24 +202,39 @@ files_clear(Files *files)
     g_free(files->folder);
 }
 
+/* Takes the folder out of a message, which is replaced. */
+static void
+take_folder(const Files *files, char **message)
+{
+    g_autofree char *folder = g_strconcat(files->folder, "/", NULL);
+    g_auto(GStrv) pieces = g_strsplit(*message, folder, -1);
+    g_free(*message);
+    *message = g_strjoinv("", pieces);
+}
+
+/* problems may be NULL. */
 static Workload *
-read_texts(const char *const texts[4], GError **error)
+read_all(const char *const texts[4], GPtrArray *problems, GError **error)
 {
     Files files = files_new(texts);
     TraceSource source = {.files = files.path,
                           .n_files = texts[1] != NULL ? 2 : 1,
                           .execution_files = texts[2] != NULL ? files.path + 2 : NULL,
-                          .n_execution_files = texts[3] != NULL ? 2 : 1};
+                          .n_execution_files = texts[3] != NULL ? 2 : 1,
+                          .problems = problems};
     Workload *workload = trace_kineto.read(&source, error);
-    if (workload == NULL && error != NULL) {
-        g_autofree char *folder = g_strconcat(files.folder, "/", NULL);
-        g_auto(GStrv) pieces = g_strsplit((*error)->message, folder, -1);
-        char *bare = g_strjoinv("", pieces);
-        g_free((*error)->message);
-        (*error)->message = bare;
-    }
+    if (workload == NULL && error != NULL)
+        take_folder(&files, &(*error)->message);
+    for (guint i = 0; problems != NULL && i < problems->len; i++)
+        take_folder(&files, (char **)&g_ptr_array_index(problems, i));
     files_clear(&files);
     return workload;
+}
+
+static Workload *
+read_texts(const char *const texts[4], GError **error)
+{
+    return read_all(texts, NULL, error);
 }
 
 START_TEST(broken_files_are_refused_by_name_and_place)
@@ -235,6 +252,63 @@ START_TEST(broken_files_are_refused_by_name_and_place)
     if (g_str_has_suffix(expected, "broken JSON: ")) /* what follows is yajl's */
         error->message[MIN(strlen(expected), strlen(error->message))] = '\0';
     ck_assert_msg(strcmp(error->message, expected) == 0, "%d: \"%s\", expected \"%s\"", _i, error->message, expected);
+}
+END_TEST
+
+/* All that is wrong, one step at a time: events, then kernels, then what ranks do not agree in. */
+#define BAD(ts) X("kernel", "k", 7, ts, 4, "")
+static const struct {
+    const char *a, *b, *problems[4];
+} many[] = {
+    {RANK(0, 2, BAD(x) "," LAUNCH "," BAD(-9e99)),
+     RANK(1, 2, BAD("y") "," KERNEL),
+     {"a.json:1: byte 118: broken JSON: lexical error: invalid char in json text.",
+      "b.json:1: byte 60: event \"k\": ts is missing or no decimal number of microseconds in range"}},
+    {RANK(0, 2, BAD("x") "," LAUNCH "," BAD(-9e99)),
+     RANK(1, 2, BAD("y") "," KERNEL),
+     {"a.json:1: byte 60: event \"k\": ts is missing or no decimal number of microseconds in range",
+      "a.json:1: byte 255: event \"k\": ts is missing or no decimal number of microseconds in range",
+      "b.json:1: byte 60: event \"k\": ts is missing or no decimal number of microseconds in range"}},
+    {RANK(0, 2, LAUNCH "," NCCL(ARGS("gather", 8, 8, "Float", 2, "[0, 1]", ""))),
+     RANK(1, 2,
+          LAUNCH "," NCCL(ARGS("allreduce", 8, 8, "Quaternion", 2, "[0, 1]", "")) "," NCCL(
+              ARGS("allreduce", 8, 8, "Float", 1, "[0]", ""))),
+     {AT ": collective \"gather\" is not replayed; all-reduce, all-gather, reduce-scatter, all-to-all(v), broadcast, "
+         "reduce, barrier, send and recv are",
+      BT ": dtype \"Quaternion\" has no known size",
+      "b.json: byte 456: NCCL kernel \"ncclKernel_AllReduce\" at ts 16.500 us: process group \"g\" does not hold rank "
+      "1"}},
+    {RANK(0, 2, LAUNCH "," NCCL("") "," NCCL("")),
+     RANK(1, 2, LAUNCH "," NCCL("")),
+     {AT " carries no collective arguments, so its bytes are not known: give the execution trace of rank 0 with it "
+         "(execution_trace:)",
+      BT " carries no collective arguments, so its bytes are not known: give the execution trace of rank 1 with it "
+         "(execution_trace:)"}},
+    {RANK(0, 2,
+          LAUNCH "," NCCL(ARGS("allreduce", 9, 9, "Float", 2, "[0, 1]", "")) "," NCCL(
+              ARGS("allreduce", 7, 7, "Float", 2, "[0, 1]", ""))),
+     RANK(1, 2,
+          LAUNCH "," NCCL(ARGS("allreduce", 8, 8, "Float", 2, "[0, 1]", "")) "," NCCL(
+              ARGS("allreduce", 8, 8, "Float", 2, "[0, 1]", ""))),
+     {BT " is collective 0 of group \"g\": allreduce of 32 B, on rank 0 it is allreduce of 36 B",
+      "b.json: byte 451: NCCL kernel \"ncclKernel_AllReduce\" at ts 16.500 us is collective 1 of group \"g\": "
+      "allreduce of 32 B, on rank 0 it is allreduce of 28 B"}},
+};
+
+START_TEST(a_check_finds_every_problem)
+{
+    const char *const texts[4] = {many[_i].a, many[_i].b, NULL, NULL};
+    g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GError) error = NULL;
+    ck_assert_ptr_null(read_all(texts, problems, &error));
+    ck_assert(g_error_matches(error, TRAINSHED_ERROR, TRAINSHED_ERROR_INPUT));
+    guint n = 0;
+    for (; n < 4 && many[_i].problems[n] != NULL; n++) {
+        ck_assert_msg(n < problems->len, "%d: %u problems", _i, problems->len);
+        ck_assert_str_eq(g_ptr_array_index(problems, n), many[_i].problems[n]);
+    }
+    ck_assert_uint_eq(problems->len, n);
+    ck_assert_str_eq(error->message, many[_i].problems[0]);
 }
 END_TEST
 
@@ -454,7 +528,7 @@ START_TEST(memory_does_not_grow_with_events_that_are_not_kept)
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);
     g_autoptr(GError) error = NULL;
-    g_autoptr(KinetoFile) file = kineto_file_read(path, FALSE, &error);
+    g_autoptr(KinetoFile) file = kineto_file_read(path, FALSE, NULL, &error);
     getrusage(RUSAGE_SELF, &after);
     g_remove(path);
     ck_assert_msg(file != NULL, "%s", error ? error->message : "");
@@ -471,6 +545,7 @@ main(void)
     TCase *tc = tcase_create("refusals");
     tcase_set_timeout(tc, 30);
     tcase_add_loop_test(tc, broken_files_are_refused_by_name_and_place, 0, G_N_ELEMENTS(refused));
+    tcase_add_loop_test(tc, a_check_finds_every_problem, 0, G_N_ELEMENTS(many));
     tcase_add_loop_test(tc, real_files_that_cannot_be_replayed_say_why, 0, G_N_ELEMENTS(real));
     tcase_add_test(tc, gzip_is_read_and_one_cut_short_refused);
     tcase_add_test(tc, odd_but_legal_files_are_read);

@@ -223,7 +223,7 @@ device_ends(const Replay *replay, uint32_t rank)
 static GArray *
 recorded_ends(const char *path)
 {
-    g_autoptr(KinetoFile) file = kineto_file_read(path, FALSE, NULL);
+    g_autoptr(KinetoFile) file = kineto_file_read(path, FALSE, NULL, NULL);
     ck_assert_ptr_nonnull(file);
     GArray *ends = g_array_new(FALSE, FALSE, sizeof(int64_t));
     for (int kind = KINETO_KERNEL; kind <= KINETO_MEMSET; kind++) {
@@ -269,7 +269,7 @@ START_TEST(replay_ends_every_nccl_kernel_as_recorded)
     KinetoFile *file[RANKS];
     int64_t origin = INT64_MAX, worst = 0;
     for (int r = 0; r < RANKS; r++) {
-        file[r] = kineto_file_read(kineto[r], FALSE, &error);
+        file[r] = kineto_file_read(kineto[r], FALSE, NULL, &error);
         ck_assert_ptr_nonnull(file[r]);
         origin = MIN(origin, file[r]->first_ns);
     }

@@ -333,7 +333,8 @@ static const struct {
     {REDUCE, "call,bytes\nall_reduce#2,1\n", {"SIZES: has no bytes of all_reduce (2 on all ranks)"}},
     {REDUCE "DELETE FROM NVTX_EVENTS;",
      NULL,
-     {", process 5, device 0: NCCL kernel \"ncclDevKernel_AllReduce_Sum\" at 100 ns: no NVTX range tells what it does; "
+     {", process 5, device 0: CUPTI_ACTIVITY_KIND_KERNEL, row 2: NCCL kernel \"ncclDevKernel_AllReduce_Sum\" at 100 "
+      "ns: no NVTX range tells what it does; "
       "record with --trace=cuda,nvtx"}},
     {REDUCE, "", {"SIZES: is empty"}},
     {REDUCE, "bytes,call\n", {"SIZES:1: starts with \"bytes,call\", expected \"call,bytes\""}},

@@ -48,10 +48,12 @@ kineto_check_file(const KinetoFile *file, GError **error)
 static KinetoRank *
 read_rank(const TraceSource *source, uint32_t i, GPtrArray *surveys, GError **error)
 {
-    g_autoptr(KinetoFile) file = kineto_file_read(source->files[i], surveys != NULL, error);
+    guint before = source->problems != NULL ? source->problems->len : 0;
+    g_autoptr(KinetoFile) file = kineto_file_read(source->files[i], surveys != NULL, source->problems, error);
     if (file != NULL && surveys != NULL)
         g_ptr_array_add(surveys, kineto_survey_of(file));
-    if (file == NULL || !kineto_check_file(file, error))
+    gboolean whole = source->problems == NULL || source->problems->len == before; /* else something was left out */
+    if (file == NULL || (whole && !kineto_check_file(file, error)))
         return NULL;
     g_autoptr(ExecutionTrace) execution = NULL;
     if (source->execution_files != NULL) {
@@ -66,8 +68,7 @@ read_rank(const TraceSource *source, uint32_t i, GPtrArray *surveys, GError **er
 static gboolean
 set_aside(GPtrArray *problems, GError *problem, GError **error)
 {
-    if (problems != NULL)
-        g_ptr_array_add(problems, g_strdup(problem->message));
+    kineto_add_problem(problems, problem->message);
     if (error != NULL && *error == NULL)
         g_propagate_error(error, problem);
     else
@@ -105,10 +106,14 @@ join_ranks(const GPtrArray *ranks, GPtrArray *problems, GError **error)
     gboolean good = TRUE;
     for (guint i = 0; i < ranks->len; i++) {
         GError *problem = NULL;
-        if (kineto_join(g_ptr_array_index(ranks, i), ranks->len, &problem))
+        if (kineto_join(g_ptr_array_index(ranks, i), ranks->len, problems, &problem))
             continue;
+        if (good)
+            g_propagate_error(error, problem);
+        else
+            g_error_free(problem);
         good = FALSE;
-        if (!set_aside(problems, problem, error))
+        if (problems == NULL)
             break;
     }
     return good;
@@ -254,7 +259,7 @@ kineto_workload(GPtrArray *ranks, const char *description, GPtrArray *problems, 
 {
     g_autoptr(Workload) workload = workload_new(ranks->len);
     set_offsets(ranks);
-    if (!join_ranks(ranks, problems, error) || !kineto_match(ranks, workload, error) ||
+    if (!join_ranks(ranks, problems, error) || !kineto_match(ranks, workload, problems, error) ||
         !set_starts(ranks, workload, error))
         return NULL;
     for (guint i = 0; i < ranks->len; i++) {
@@ -264,14 +269,25 @@ kineto_workload(GPtrArray *ranks, const char *description, GPtrArray *problems, 
     workload->recorded_collectives = TRUE;
     workload->description = g_strdup(description);
     add_notes(ranks, workload);
-    return workload_check(workload, error) ? g_steal_pointer(&workload) : NULL;
+    if (workload_check(workload, error))
+        return g_steal_pointer(&workload);
+    if (problems != NULL)
+        workload_check_all(workload, problems);
+    return NULL;
 }
 
 static Workload *
 read_surveyed(const TraceSource *source, GPtrArray *surveys, GError **error)
 {
     g_autoptr(GPtrArray) ranks = g_ptr_array_new_with_free_func((GDestroyNotify)kineto_rank_free);
-    if (!read_ranks(source, ranks, surveys, error) || !check_ranks(ranks, error))
+    guint before = source->problems != NULL ? source->problems->len : 0;
+    if (!read_ranks(source, ranks, surveys, error))
+        return NULL;
+    if (source->problems != NULL && source->problems->len > before) { /* of single events */
+        error_input(error, "%s", (const char *)g_ptr_array_index(source->problems, before));
+        return NULL;
+    }
+    if (!check_ranks(ranks, error))
         return NULL;
     g_autofree char *description =
         g_strdup_printf("Kineto traces of %u ranks%s, %s", ranks->len,

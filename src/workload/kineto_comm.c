@@ -42,9 +42,9 @@ char *
 kineto_comm_place(const KinetoRank *rank, const KinetoComm *comm)
 {
     const KinetoEvent *event = kineto_device(rank, comm->device)->event;
-    return g_strdup_printf("%s: NCCL kernel \"%.*s\" at ts %" PRId64 ".%03d us", rank->file->path,
-                           (int)strcspn(event->name, "(<"), event->name, event->start_ns / 1000,
-                           (int)(event->start_ns % 1000));
+    return g_strdup_printf("%s: %s %" PRIu64 ": NCCL kernel \"%.*s\" at ts %" PRId64 ".%03d us", rank->file->path,
+                           rank->file->place_unit, event->place, (int)strcspn(event->name, "(<"), event->name,
+                           event->start_ns / 1000, (int)(event->start_ns % 1000));
 }
 
 /* An error at the kernel. Returns FALSE. */

@@ -59,6 +59,8 @@ struct KinetoEventReader {
     JsonReader *json;
     KinetoFile *file;
     gboolean with_flows;
+    GPtrArray *problems; /* NULL = the first stops */
+    guint64 byte;        /* where the event at hand begins */
     /* The last host thread or stream: */
     GString *lane_pid, *lane_tid;
     uint32_t lane; /* INDEX_NONE = none yet */
@@ -72,12 +74,13 @@ struct KinetoEventReader {
 };
 
 KinetoEventReader *
-kineto_event_reader_new(JsonReader *json, KinetoFile *file, gboolean with_flows)
+kineto_event_reader_new(JsonReader *json, KinetoFile *file, gboolean with_flows, GPtrArray *problems)
 {
     KinetoEventReader *reader = g_new0(KinetoEventReader, 1);
     reader->json = json;
     reader->file = file;
     reader->with_flows = with_flows;
+    reader->problems = problems;
     for (int i = 0; i < N_TEXTS; i++)
         reader->texts[i] = g_string_new(NULL);
     reader->problem = g_string_new(NULL);
@@ -368,6 +371,7 @@ keep_event(KinetoEventReader *reader, KinetoKind kind, uint32_t lane)
         .end_ns = reader->ints[TS] + reader->ints[DUR],
         .correlation = reader->has_id[CORRELATION] ? reader->ids[CORRELATION] : 0,
         .name = g_string_chunk_insert_const(reader->file->texts, text_or_empty(reader, NAME)),
+        .place = reader->byte,
         .kind = kind,
         .lane = lane,
         .collective = kind == KINETO_COMM || kind == KINETO_KERNEL ? keep_collective(reader, kind) : INDEX_NONE,
@@ -391,19 +395,28 @@ keep_step(KinetoFile *file, const char *name)
     g_ptr_array_add(file->steps, g_strdup(name));
 }
 
+/* An error at the event: the line where it ends, the byte where it begins. Returns FALSE. */
+static gboolean G_GNUC_PRINTF(3, 4) fail(const KinetoEventReader *reader, GError **error, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *what = g_strdup_vprintf(format, args);
+    va_end(args);
+    return json_fail(reader->json, error, "byte %" G_GUINT64_FORMAT ": event \"%.80s\": %s", reader->byte,
+                     text_or_empty(reader, NAME), what);
+}
+
 static gboolean
 check_times(KinetoEventReader *reader, GError **error)
 {
-    const char *name = text_or_empty(reader, NAME);
     int64_t end;
     if (!reader->has_int[TS] || !reader->has_int[DUR])
-        return json_fail(reader->json, error,
-                         "event \"%.80s\": %s is missing or no decimal number of microseconds in range", name,
-                         reader->has_int[TS] ? "dur" : "ts");
+        return fail(reader, error, "%s is missing or no decimal number of microseconds in range",
+                    reader->has_int[TS] ? "dur" : "ts");
     if (reader->ints[DUR] < 0)
-        return json_fail(reader->json, error, "event \"%.80s\": dur is negative", name);
+        return fail(reader, error, "dur is negative");
     if (__builtin_add_overflow(reader->ints[TS], reader->ints[DUR], &end))
-        return json_fail(reader->json, error, "event \"%.80s\": ts + dur is out of range", name);
+        return fail(reader, error, "ts + dur is out of range");
     return TRUE;
 }
 
@@ -430,7 +443,7 @@ take_complete(KinetoEventReader *reader, GError **error)
     if (kind == KINETO_KINDS && !annotation && !is_op)
         return TRUE;
     if (kind != KINETO_KINDS && reader->bad_args)
-        return json_fail(reader->json, error, "event \"%.80s\": %s", name, reader->problem->str);
+        return fail(reader, error, "%s", reader->problem->str);
 
     uint32_t lane = lane_of(reader);
     KinetoLane *place = &g_array_index(file->lanes, KinetoLane, lane);
@@ -448,12 +461,22 @@ gboolean
 kineto_event_reader_next(KinetoEventReader *reader, GError **error)
 {
     forget(reader);
+    reader->byte = json_byte(reader->json) - 1;
     if (!read_members(reader, event_fields, G_N_ELEMENTS(event_fields), error))
         return FALSE;
     reader->file->n_events++;
     const char *ph = text_or_empty(reader, PH);
-    if (strcmp(ph, "X") == 0)
-        return take_complete(reader, error);
+    if (strcmp(ph, "X") == 0) {
+        g_autoptr(GError) problem = NULL;
+        if (take_complete(reader, &problem))
+            return TRUE;
+        if (reader->problems == NULL) {
+            g_propagate_error(error, g_steal_pointer(&problem));
+            return FALSE;
+        }
+        kineto_add_problem(reader->problems, problem->message);
+        return TRUE; /* it is left out */
+    }
     gboolean start = strcmp(ph, "s") == 0;
     if (reader->with_flows && reader->has_id[ID] && (start || strcmp(ph, "f") == 0))
         g_array_append_val(reader->file->flow_ids[start ? 0 : 1], reader->ids[ID]);

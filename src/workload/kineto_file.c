@@ -24,6 +24,7 @@ kineto_file_new(const char *path)
 {
     KinetoFile *file = g_new0(KinetoFile, 1);
     file->path = g_strdup(path);
+    file->place_unit = "byte";
     file->rank = file->world_size = -1;
     file->first_ns = INT64_MAX;
     file->last_ns = INT64_MIN;
@@ -72,6 +73,14 @@ kineto_file_lane(KinetoFile *file, const char *name)
     g_array_append_val(file->lanes, lane);
     g_hash_table_insert(file->lane_of_name, lane.name, GUINT_TO_POINTER(file->lanes->len));
     return file->lanes->len - 1;
+}
+
+void
+kineto_add_problem(GPtrArray *problems, const char *message)
+{
+    enum { MOST = 1000 };
+    if (problems != NULL && problems->len < MOST)
+        g_ptr_array_add(problems, g_strdup(message));
 }
 
 gboolean
@@ -195,9 +204,9 @@ read_distributed(JsonReader *json, KinetoFile *file, GError **error)
 
 /* The elements of traceEvents, whose '[' was read. */
 static gboolean
-read_events(JsonReader *json, KinetoFile *file, gboolean with_flows, GError **error)
+read_events(JsonReader *json, KinetoFile *file, gboolean with_flows, GPtrArray *problems, GError **error)
 {
-    g_autoptr(KinetoEventReader) reader = kineto_event_reader_new(json, file, with_flows);
+    g_autoptr(KinetoEventReader) reader = kineto_event_reader_new(json, file, with_flows, problems);
     JsonToken token;
     while (json_next(json, &token, error)) {
         if (token.kind == JSON_ARRAY_END)
@@ -224,7 +233,7 @@ read_base(JsonReader *json, KinetoFile *file, GError **error)
 
 /* The members of the file's object, whose '{' was read. *seen: there were traceEvents. */
 static gboolean
-read_top(JsonReader *json, KinetoFile *file, gboolean with_flows, gboolean *seen, GError **error)
+read_top(JsonReader *json, KinetoFile *file, gboolean with_flows, GPtrArray *problems, gboolean *seen, GError **error)
 {
     JsonToken token;
     while (json_next(json, &token, error)) {
@@ -240,7 +249,7 @@ read_top(JsonReader *json, KinetoFile *file, gboolean with_flows, gboolean *seen
             ok = json_next(json, &token, error);
             if (ok && token.kind != JSON_ARRAY_BEGIN)
                 return json_fail(json, error, "traceEvents is no array");
-            ok = ok && read_events(json, file, with_flows, error);
+            ok = ok && read_events(json, file, with_flows, problems, error);
         } else
             ok = json_next(json, &token, error) && json_skip(json, &token, error);
         if (!ok)
@@ -266,7 +275,7 @@ kineto_file_sort(KinetoFile *file)
 }
 
 KinetoFile *
-kineto_file_read(const char *path, gboolean with_flows, GError **error)
+kineto_file_read(const char *path, gboolean with_flows, GPtrArray *problems, GError **error)
 {
     g_autoptr(JsonReader) json = json_open(path, error);
     JsonToken token;
@@ -275,9 +284,9 @@ kineto_file_read(const char *path, gboolean with_flows, GError **error)
     g_autoptr(KinetoFile) file = kineto_file_new(path);
     gboolean seen = token.kind == JSON_ARRAY_BEGIN, ok;
     if (seen)
-        ok = read_events(json, file, with_flows, error);
+        ok = read_events(json, file, with_flows, problems, error);
     else if (token.kind == JSON_OBJECT_BEGIN)
-        ok = read_top(json, file, with_flows, &seen, error);
+        ok = read_top(json, file, with_flows, problems, &seen, error);
     else
         ok = json_fail(json, error, "expected the object of a Kineto trace");
     if (!ok || !json_next(json, &token, error)) /* beyond the last value: nothing, or broken */

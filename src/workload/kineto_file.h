@@ -36,6 +36,7 @@ typedef struct {
 typedef struct {
     int64_t start_ns, end_ns;
     uint64_t correlation; /* 0 = none */
+    uint64_t place;       /* in the file: as its place_unit says */
     const char *name;
     KinetoKind kind;
     uint32_t lane;             /* of lanes: the stream of a device event or a cuda_sync, else the host thread */
@@ -60,6 +61,7 @@ typedef struct {
 
 typedef struct {
     char *path;
+    const char *place_unit;       /* of KinetoEvent.place: "byte", where the event begins */
     int64_t rank, world_size;     /* -1 = the file does not say */
     GPtrArray *groups;            /* of KinetoGroup * */
     int64_t base_ns;              /* absolute time = base_ns + relative */
@@ -74,8 +76,11 @@ typedef struct {
     GArray *flow_ids[2]; /* of guint64: starts, ends; empty unless asked for */
 } KinetoFile;
 
-/* Reads a file, gzipped or not; with_flows keeps the ids of flow events (for counts only). NULL with an INPUT error. */
-KinetoFile *kineto_file_read(const char *path, gboolean with_flows, GError **error);
+/* Reads a file, gzipped or not; with_flows keeps the ids of flow events (for counts only). problems, unless NULL, gets
+ * what is wrong with single events, which are then left out. NULL with an INPUT error. */
+KinetoFile *kineto_file_read(const char *path, gboolean with_flows, GPtrArray *problems, GError **error);
+/* Adds a copy of a message, up to 1000 of them. problems may be NULL. */
+void kineto_add_problem(GPtrArray *problems, const char *message);
 /* An empty one, to be filled, for readers of other formats; sorted when all events are there. */
 KinetoFile *kineto_file_new(const char *path);
 void kineto_file_sort(KinetoFile *file);
@@ -91,7 +96,8 @@ gboolean kineto_is_nccl(const KinetoEvent *event); /* an NCCL or RCCL kernel, by
 
 /* Reads events into a file; its scratch texts are used again from event to event. json and file are borrowed. */
 typedef struct KinetoEventReader KinetoEventReader;
-KinetoEventReader *kineto_event_reader_new(JsonReader *json, KinetoFile *file, gboolean with_flows);
+KinetoEventReader *kineto_event_reader_new(JsonReader *json, KinetoFile *file, gboolean with_flows,
+                                           GPtrArray *problems);
 void kineto_event_reader_free(KinetoEventReader *reader); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(KinetoEventReader, kineto_event_reader_free)
 /* Reads one event, whose '{' was the last token. */

@@ -213,9 +213,10 @@ pair_records(const KinetoRank *rank, uint32_t *node_of_record, GError **error)
 }
 
 static gboolean
-fail_unsized(const KinetoRank *rank, const KinetoComm *comm, GError **error)
+fail_unsized(KinetoRank *rank, const KinetoComm *comm, GError **error)
 {
     g_autofree char *place = kineto_comm_place(rank, comm);
+    rank->n_unsized++;
     if (rank->execution == NULL)
         return error_input(
             error,
@@ -256,8 +257,9 @@ resolve(KinetoRank *rank, KinetoComm *comm, const uint32_t *node_of_record, uint
 }
 
 static gboolean
-join_comms(KinetoRank *rank, const uint32_t *node_of_record, uint32_t n_ranks, GError **error)
+join_comms(KinetoRank *rank, const uint32_t *node_of_record, uint32_t n_ranks, GPtrArray *problems, GError **error)
 {
+    gboolean good = TRUE;
     for (guint i = 0; i < rank->devices->len; i++) {
         KinetoDevice *device = kineto_device(rank, i);
         if (!kineto_is_nccl(device->event))
@@ -272,10 +274,20 @@ join_comms(KinetoRank *rank, const uint32_t *node_of_record, uint32_t n_ranks, G
                             .group = INDEX_NONE,
                             .members = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
         g_array_append_val(rank->comms, fresh);
-        if (!resolve(rank, kineto_comm(rank, device->comm), node_of_record, n_ranks, error))
-            return FALSE;
+        GError *problem = NULL;
+        if (resolve(rank, kineto_comm(rank, device->comm), node_of_record, n_ranks, &problem))
+            continue;
+        if (rank->n_unsized <= 1 || rank->execution != NULL) /* that the trace is missing is said once */
+            kineto_add_problem(problems, problem->message);
+        if (good)
+            g_propagate_error(error, problem);
+        else
+            g_error_free(problem);
+        good = FALSE;
+        if (problems == NULL)
+            break;
     }
-    return TRUE;
+    return good;
 }
 
 /* A wait for a collective is told of, or a cudaStreamWaitEvent that is none of NCCL's own. */
@@ -364,13 +376,17 @@ join_waits(KinetoRank *rank, const uint32_t *node_of_record)
 }
 
 gboolean
-kineto_join(KinetoRank *rank, uint32_t n_ranks, GError **error)
+kineto_join(KinetoRank *rank, uint32_t n_ranks, GPtrArray *problems, GError **error)
 {
+    g_autoptr(GError) apart = NULL;
     g_autofree uint32_t *node_of_record = g_new0(uint32_t, rank->file->events[KINETO_COMM]->len + 1);
-    if (rank->execution != NULL && !pair_records(rank, node_of_record, error))
+    if (rank->execution != NULL && !pair_records(rank, node_of_record, &apart)) {
+        kineto_add_problem(problems, apart->message);
+        g_propagate_error(error, g_steal_pointer(&apart));
         return FALSE;
+    }
     join_devices(rank);
-    if (!join_comms(rank, node_of_record, n_ranks, error))
+    if (!join_comms(rank, node_of_record, n_ranks, problems, error))
         return FALSE;
     join_waits(rank, node_of_record);
     return TRUE;

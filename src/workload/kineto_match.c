@@ -198,16 +198,6 @@ check_counts(const GPtrArray *ranks, const Set *set, GError **error)
     return TRUE;
 }
 
-static gboolean
-match_set(const GPtrArray *ranks, const Set *set, GError **error)
-{
-    for (uint32_t k = 0; k < set->comms[0]->len; k++) {
-        if (!match_one(ranks, set, k, error))
-            return FALSE;
-    }
-    return TRUE;
-}
-
 /* The k-th send to a rank is the k-th recv there from the sender: they end together. */
 static void
 match_messages(const GPtrArray *ranks)
@@ -302,8 +292,56 @@ align_clocks(const GPtrArray *ranks, const GPtrArray *sets)
     }
 }
 
+/* Goes on after a problem where they are gathered: FALSE where it does not. *error is the first. */
+static gboolean
+set_aside(GPtrArray *problems, GError *problem, GError **error)
+{
+    kineto_add_problem(problems, problem->message);
+    if (error != NULL && *error == NULL)
+        g_propagate_error(error, problem);
+    else
+        g_error_free(problem);
+    return problems != NULL;
+}
+
+static gboolean
+match_set(const GPtrArray *ranks, const Set *set, GPtrArray *problems, GError **error)
+{
+    gboolean good = TRUE;
+    for (uint32_t k = 0; k < set->comms[0]->len; k++) {
+        GError *problem = NULL;
+        if (match_one(ranks, set, k, &problem))
+            continue;
+        good = FALSE;
+        if (!set_aside(problems, problem, error))
+            break;
+    }
+    return good;
+}
+
+/* The steps that can fail, over all sets. */
+static gboolean
+match_sets(const GPtrArray *ranks, const GPtrArray *sets, GPtrArray *problems, GError **error)
+{
+    gboolean good = TRUE;
+    for (guint i = 0; i < sets->len; i++) {
+        GError *problem = NULL;
+        if (check_counts(ranks, g_ptr_array_index(sets, i), &problem))
+            continue;
+        good = FALSE;
+        if (!set_aside(problems, problem, error))
+            return FALSE;
+    }
+    if (!good)
+        return FALSE;
+    align_clocks(ranks, sets);
+    for (guint i = 0; i < sets->len && (good || problems != NULL); i++)
+        good = match_set(ranks, g_ptr_array_index(sets, i), problems, error) && good;
+    return good;
+}
+
 gboolean
-kineto_match(GPtrArray *ranks, Workload *workload, GError **error)
+kineto_match(GPtrArray *ranks, Workload *workload, GPtrArray *problems, GError **error)
 {
     g_autoptr(GPtrArray) sets = g_ptr_array_new_with_free_func(set_free);
     g_autoptr(GHashTable) by_key = g_hash_table_new(g_str_hash, g_str_equal);
@@ -319,15 +357,8 @@ kineto_match(GPtrArray *ranks, Workload *workload, GError **error)
             g_array_append_val(set->comms[member_of(set->members, rank->rank)], i);
         }
     }
-    for (guint i = 0; i < sets->len; i++) {
-        if (!check_counts(ranks, g_ptr_array_index(sets, i), error))
-            return FALSE;
-    }
-    align_clocks(ranks, sets);
-    for (guint i = 0; i < sets->len; i++) {
-        if (!match_set(ranks, g_ptr_array_index(sets, i), error))
-            return FALSE;
-    }
+    if (!match_sets(ranks, sets, problems, error))
+        return FALSE;
     match_messages(ranks);
     return TRUE;
 }

@@ -63,7 +63,7 @@ typedef struct {
                           relative */
     int64_t shift_ns;  /* of that, what kineto_match added: this rank's clock is not the first rank's */
     /* For the notes: */
-    uint32_t n_unlaunched, n_fixed, n_dropped, n_inferred, n_unknown_syncs;
+    uint32_t n_unlaunched, n_fixed, n_dropped, n_inferred, n_unknown_syncs, n_unsized;
 } KinetoRank;
 
 /* Takes over file and execution. */
@@ -83,16 +83,17 @@ GHashTable *kineto_calls(const KinetoFile *file);
  * few of the thread's last ones are looked at. */
 uint32_t kineto_find_record(const KinetoFile *file, uint32_t lane, int64_t at_ns);
 
-/* Device work to calls, NCCL kernels to what they do; n_ranks of the job. INPUT errors name file and event. */
-gboolean kineto_join(KinetoRank *rank, uint32_t n_ranks, GError **error);
+/* Device work to calls, NCCL kernels to what they do; n_ranks of the job. problems, unless NULL, gets all that is
+ * wrong; the error is the first of it. INPUT errors name file and event. */
+gboolean kineto_join(KinetoRank *rank, uint32_t n_ranks, GPtrArray *problems, GError **error);
 /* What a kernel's arguments, or its record's, say. FALSE with an INPUT error. */
 gboolean kineto_comm_from_arguments(KinetoRank *rank, KinetoComm *comm, const KinetoCollective *args,
                                     const KinetoCollective *record, uint32_t n_ranks, GError **error);
 /* The same from a node of the execution trace. */
 gboolean kineto_comm_from_execution(KinetoRank *rank, KinetoComm *comm, const ExecutionComm *node, uint32_t n_ranks,
                                     GError **error);
-/* Groups of the workload, collectives and messages matched over ranks[0..n). */
-gboolean kineto_match(GPtrArray *ranks, Workload *workload, GError **error);
+/* Groups of the workload, collectives and messages matched over ranks[0..n). problems as above. */
+gboolean kineto_match(GPtrArray *ranks, Workload *workload, GPtrArray *problems, GError **error);
 /* Adds the rank's program to the workload; begin_ns: the rank's start in its file's time. */
 void kineto_graph(KinetoRank *rank, Workload *workload, int64_t begin_ns);
 
@@ -108,5 +109,5 @@ kineto_comm(const KinetoRank *rank, uint32_t i)
     return &g_array_index(rank->comms, KinetoComm, i);
 }
 
-/* "PATH: NCCL kernel "NAME" at ts N us": the place in messages. The caller frees it. */
+/* "PATH: byte N: NCCL kernel "NAME" at ts N us": the place in messages. The caller frees it. */
 char *kineto_comm_place(const KinetoRank *rank, const KinetoComm *comm);

@@ -202,7 +202,7 @@ kineto_survey_of(KinetoFile *file)
 KinetoSurvey *
 kineto_survey(const char *path, GError **error)
 {
-    g_autoptr(KinetoFile) file = kineto_file_read(path, TRUE, error);
+    g_autoptr(KinetoFile) file = kineto_file_read(path, TRUE, NULL, error);
     return file != NULL ? kineto_survey_of(file) : NULL;
 }
 

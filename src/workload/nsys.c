@@ -215,9 +215,9 @@ check_calls(const Job *job, GError **error)
             if (kernel->collective != INDEX_NONE || !g_hash_table_contains(calls, &kernel->correlation))
                 continue;
             return error_input(error,
-                               "%s: NCCL kernel \"%s\" at %" PRId64
+                               "%s: %s %" PRIu64 ": NCCL kernel \"%s\" at %" PRId64
                                " ns: no NVTX range tells what it does; record with --trace=cuda,nvtx",
-                               file->path, kernel->name, kernel->start_ns);
+                               file->path, file->place_unit, kernel->place, kernel->name, kernel->start_ns);
         }
     }
     return TRUE;

@@ -138,6 +138,7 @@ place_of(Reader *reader, int64_t process, int64_t device)
     g_autofree char *name =
         g_strdup_printf("%s, process %" PRId64 ", device %" PRId64, reader->nsys->path, process & TID_MASK, device);
     Place fresh = {.process = process, .device = device, .file = kineto_file_new(name)};
+    fresh.file->place_unit = "CUPTI_ACTIVITY_KIND_KERNEL, row";
     g_array_append_val(reader->places, fresh);
     reader->last = reader->places->len - 1;
     return &g_array_index(reader->places, Place, reader->last);
@@ -220,6 +221,7 @@ take_device(Reader *reader, int64_t row, const NsysValue *values, KinetoKind kin
         .end_ns = values[D_END].number,
         .correlation = (uint64_t)values[D_CORRELATION].number,
         .name = g_string_chunk_insert_const(file->texts, name),
+        .place = (uint64_t)row,
         .kind = kind,
         .lane = lane,
         .collective = INDEX_NONE,
