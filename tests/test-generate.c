@@ -562,7 +562,7 @@ static const struct {
                "switch has 64 (zone.radix); 256 servers fit; or use network clos3"},
     {partial_pod, "zone.servers: 14 servers make 4 pods, and each core needs 7 ports for them; a switch has 4 "
                   "(zone.radix). 12 servers fit (3 whole pods of 4)"},
-    {no_torus, "zone.network: torus cannot be generated; available are rail, rail_only, clos2, clos3, switch"},
+    {no_torus, "zone.torus: found 0 sizes, expected 2 or 3, such as [4, 4, 4]"},
     {uplinks_of_switch, "zone.oversubscription: the leaves of network switch have no uplinks, found 2"},
     {spines_of_rails, "zone.spines: network rail_only has no spines, found 2"},
     {full_switch, "zone.radix: 40 servers need 320 ports on one leaf of network switch, which has 64"},

@@ -165,9 +165,14 @@ refused 'an unknown format' "there is no topology format \"graphmll\"; did you m
     import -f graphmll "$top/dumbbell.graphml" -o "$work/x"
 refused 'what is no fabric' "$SRCDIR/configure.ac: this is no fabric in a format that is known; 'trainshed topology --help' lists them" \
     import "$SRCDIR/configure.ac" -o "$work/x"
-refused 'a network that cannot be generated' "$top/two-buildings.yaml: --set: fabric.generate.zone.network: torus cannot \
-be generated; available are rail, rail_only, clos2, clos3, switch" \
-    generate --set fabric.generate.zone.network=torus "$top/two-buildings.yaml" -o "$work/x"
+is 'NVL72 racks: 8 x 72 GPUs, a leaf a rail, 8 x 72 uplinks over 8 spines' \
+    '576 GPUs in 8 servers, 1240 nodes, 4608 links' \
+    "$("$TRAINSHED" topology generate "$top/nvl72-racks.yaml" -o "$work/nvl72.graphml" | cut -d' ' -f2-)"
+is 'and half of them can send the others 4 x 72 x 400 Gb/s' '115.2 Tb/s 115.2 Tb/s' \
+    "$("$TRAINSHED" topology cut "$work/nvl72.graphml" | tail -n 1 | grep -o '[0-9.]* Tb/s' | tr '\n' ' ' | sed 's/ $//')"
+refused 'oversubscription of a torus' "$top/two-buildings.yaml: --set: fabric.generate.zone.oversubscription: means nothing for a torus" \
+    generate --set fabric.generate.zone.network=torus --set 'fabric.generate.zone.torus=[2, 2]' \
+    --set fabric.generate.zone.oversubscription=2 "$top/two-buildings.yaml" -o "$work/x"
 is 'nothing was written where it was refused' '' "$(ls "$work" | grep '^x')"
 
 echo "1..$n"

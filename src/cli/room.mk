@@ -19,6 +19,7 @@ libtrainshed_a_SOURCES += src/cli/topology_paths.c
 libtrainshed_a_SOURCES += src/cli/topology_show.c
 EXTRA_DIST += topologies/clos3-16384.yaml
 EXTRA_DIST += topologies/dumbbell.graphml
+EXTRA_DIST += topologies/nvl72-racks.yaml
 EXTRA_DIST += topologies/shared-nics.yaml
 EXTRA_DIST += topologies/two-buildings.yaml
 EXTRA_DIST += topologies/two-regions.yaml

@@ -17,7 +17,8 @@ generate_spec_new(void)
 {
     GenerateSpec *spec = g_new0(GenerateSpec, 1);
     spec->server = (ServerSpec){.gpus = 8, .gpu = g_strdup(""), .nics = 8, .nic_ports = 1};
-    spec->zone = (ZoneSpec){.servers = 1, .network = ZONE_SWITCH, .oversubscription = 1};
+    spec->zone =
+        (ZoneSpec){.servers = 1, .network = ZONE_SWITCH, .oversubscription = 1, .dragonfly = {.global_latency_ps = -1}};
     return spec;
 }
 
@@ -148,6 +149,7 @@ check_zone(const ZoneSpec *zone, GError **error)
     return check_count("zone.servers", zone->servers, 1, UINT32_MAX / 2, error) &&
            check_figure("zone.link.rate", zone->link_rate_Bps, TRUE, error) &&
            check_latency("zone.link.latency", zone->link_latency_ps, error) &&
+           check_figure("zone.dragonfly.global.rate", zone->dragonfly.global_rate_Bps, TRUE, error) &&
            check_figure("zone.oversubscription", zone->oversubscription, FALSE, error) &&
            check_count("zone.radix", zone->radix == 0 ? 2 : zone->radix, 2, 65536, error);
 }

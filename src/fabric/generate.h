@@ -24,12 +24,21 @@ typedef struct {
 typedef enum { ZONE_RAIL, ZONE_RAIL_ONLY, ZONE_CLOS2, ZONE_CLOS3, ZONE_DRAGONFLY, ZONE_TORUS, ZONE_SWITCH } ZoneNetwork;
 
 typedef struct {
+    uint32_t groups, routers, global_links; /* routers of a group, links of a router to other groups */
+    double global_rate_Bps;                 /* of one; 0 = that of the zone's links */
+    SimTime global_latency_ps;              /* -1 = that of the zone's links */
+} DragonflySpec;
+
+typedef struct {
     uint32_t servers;
     ZoneNetwork network;
+    uint32_t torus[3], n_torus; /* sizes of its dimensions */
+    DragonflySpec dragonfly;
     double link_rate_Bps;    /* of links between switches; 0 = that of a NIC port. NIC to leaf runs at nic_rate_Bps */
     SimTime link_latency_ps; /* of each link NIC to leaf, leaf to spine, ... */
     double oversubscription; /* of a leaf; 1 = none */
-    uint32_t radix;  /* ports a switch has for its zone (the cuts' uplinks not counted); 0 = 64, of a lone switch any */
+    uint32_t radix;  /* ports a switch has for its zone (the cuts' uplinks not counted); 0 = 64; any of a lone switch
+                        and of routers */
     uint32_t spines; /* of a zone, of a pod of clos3; 0 = as many as a leaf has uplinks */
 } ZoneSpec;
 

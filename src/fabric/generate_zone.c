@@ -1,7 +1,7 @@
 /* generate_zone.c - one zone: its servers, and the switches of its network */
 #include "fabric/generate_zone.h"
 
-#include "base/error.h"
+#include "fabric/generate_direct.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -18,7 +18,7 @@ typedef struct {
 
 typedef struct {
     const char *name;
-    gboolean (*plan)(const GenerateSpec *spec, ZonePlan *plan, GError **error); /* NULL: cannot be generated */
+    gboolean (*plan)(const GenerateSpec *spec, ZonePlan *plan, GError **error);
     void (*build)(Zone *zone);
 } Network;
 
@@ -193,6 +193,37 @@ build_three_levels(Zone *zone)
     set_tops(zone, zone->core, zone->plan->spines * zone->plan->plane_cores);
 }
 
+static void
+build_direct(Zone *zone, GArray *cables)
+{
+    const DragonflySpec *fly = &zone->build->spec->zone.dragonfly;
+    add_leaves(zone);
+    for (guint i = 0; i < cables->len; i++) {
+        const DirectCable *cable = &g_array_index(cables, DirectCable, i);
+        Link link =
+            zone_link(zone, zone->leaf + cable->a, zone->leaf + cable->b, zone_link_rate_Bps(zone->build->spec));
+        if (cable->global && fly->global_rate_Bps > 0)
+            link.capacity_Bps = fly->global_rate_Bps;
+        if (cable->global && fly->global_latency_ps >= 0)
+            link.latency_ps = fly->global_latency_ps;
+        build_cable(zone->build, &link);
+    }
+    g_array_unref(cables);
+    set_tops(zone, zone->leaf, plan_n_leaves(zone->plan));
+}
+
+static void
+build_torus(Zone *zone)
+{
+    build_direct(zone, direct_cables_torus(zone->build->spec));
+}
+
+static void
+build_dragonfly(Zone *zone)
+{
+    build_direct(zone, direct_cables_dragonfly(zone->build->spec));
+}
+
 static gboolean
 plan_switch(const GenerateSpec *spec, ZonePlan *plan, GError **error)
 {
@@ -228,8 +259,8 @@ static const Network networks[] = {
     [ZONE_RAIL_ONLY] = {"rail_only", plan_rail_only, build_leaves},
     [ZONE_CLOS2] = {"clos2", plan_clos2, build_two_levels},
     [ZONE_CLOS3] = {"clos3", plan_clos3, build_three_levels},
-    [ZONE_DRAGONFLY] = {"dragonfly", NULL, NULL},
-    [ZONE_TORUS] = {"torus", NULL, NULL},
+    [ZONE_DRAGONFLY] = {"dragonfly", direct_plan_dragonfly, build_dragonfly},
+    [ZONE_TORUS] = {"torus", direct_plan_torus, build_torus},
     [ZONE_SWITCH] = {"switch", plan_switch, build_leaves},
 };
 
@@ -253,14 +284,7 @@ zone_network_parse(const char *text, ZoneNetwork *network)
 gboolean
 zone_plan(const GenerateSpec *spec, ZonePlan *plan, GError **error)
 {
-    const Network *network = &networks[spec->zone.network];
-    if (network->plan != NULL)
-        return network->plan(spec, plan, error);
-    g_autoptr(GString) known = g_string_new(NULL);
-    for (size_t i = 0; i < G_N_ELEMENTS(networks); i++)
-        if (networks[i].plan != NULL)
-            g_string_append_printf(known, "%s%s", known->len > 0 ? ", " : "", networks[i].name);
-    return error_input(error, "zone.network: %s cannot be generated; available are %s", network->name, known->str);
+    return networks[spec->zone.network].plan(spec, plan, error);
 }
 
 void

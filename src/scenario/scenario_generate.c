@@ -70,6 +70,42 @@ static const Field link_fields[] = {
 
 PART(read_link, link_fields)
 
+static const Field global_fields[] = {
+    {"rate", field_rate, offsetof(ZoneSpec, dragonfly.global_rate_Bps), ABOVE_0},
+    {"latency", field_time, offsetof(ZoneSpec, dragonfly.global_latency_ps)},
+    {NULL},
+};
+
+PART(read_global, global_fields)
+
+static const Field dragonfly_fields[] = {
+    {"groups", field_count, offsetof(ZoneSpec, dragonfly.groups), 2, PARTS_LIMIT},
+    {"routers", field_count, offsetof(ZoneSpec, dragonfly.routers), 1, GPUS_LIMIT},
+    {"global_links", field_count, offsetof(ZoneSpec, dragonfly.global_links), 1, GPUS_LIMIT},
+    {"global", read_global},
+    {NULL},
+};
+
+PART(read_dragonfly, dragonfly_fields)
+
+/* Sizes of 2 or 3 dimensions. */
+static gboolean
+read_torus(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
+{
+    ZoneSpec *zone = base;
+    static const Field size = {"torus", field_count, 0, 2, GPUS_LIMIT};
+    if (!field_is_list(reading, node, error))
+        return FALSE;
+    if (node->values->len < 2 || node->values->len > 3)
+        return yaml_fail(reading->tree, node, error, "found %u sizes, expected 2 or 3, such as [4, 4, 4]",
+                         node->values->len);
+    zone->n_torus = node->values->len;
+    for (uint32_t d = 0; d < zone->n_torus; d++)
+        if (!field_count(reading, node->values->pdata[d], &size, &zone->torus[d], error))
+            return FALSE;
+    return TRUE;
+}
+
 static const Field zone_fields[] = {
     {"servers", field_count, offsetof(ZoneSpec, servers), 1, PARTS_LIMIT},
     {"network", field_choice, offsetof(ZoneSpec, network), .names = zone_networks},
@@ -77,6 +113,8 @@ static const Field zone_fields[] = {
     {"oversubscription", field_number, offsetof(ZoneSpec, oversubscription), ABOVE_0, G_MAXDOUBLE},
     {"radix", field_count, offsetof(ZoneSpec, radix), 2, PARTS_LIMIT},
     {"spines", field_count, offsetof(ZoneSpec, spines), 1, PARTS_LIMIT},
+    {"torus", read_torus},
+    {"dragonfly", read_dragonfly},
     {NULL},
 };
 
