@@ -24,6 +24,8 @@ static const Verb verbs[] = {
     {"import", "FILE -o OUT", "read a fabric in a known format, write it as GraphML", topology_import},
     {"export", "FABRIC --to NAME -o OUT", "write a fabric in another format, and what that cannot hold",
      topology_export},
+    {"join", "FABRIC [--inside FILE] [--and FABRIC --wan WORDS] -o OUT",
+     "put a server into every host, and links between fabrics", topology_join},
     {"check", "FABRIC", "all problems of a file; whether every GPU reaches every other, and what would part them",
      topology_check},
     {"show", "FABRIC [NODE [NODE]]", "what is in it, capacities and oversubscription; a node; links of two nodes",

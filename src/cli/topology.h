@@ -8,6 +8,7 @@
 gboolean topology_generate(int argc, char **argv, GError **error);
 gboolean topology_export(int argc, char **argv, GError **error);
 gboolean topology_import(int argc, char **argv, GError **error);
+gboolean topology_join(int argc, char **argv, GError **error);
 gboolean topology_check(int argc, char **argv, GError **error);
 gboolean topology_show(int argc, char **argv, GError **error);
 gboolean topology_paths(int argc, char **argv, GError **error);
