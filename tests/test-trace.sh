@@ -103,4 +103,30 @@ else
     echo "ok $((number += 1)) - ResNet is refused # SKIP no ../shared"
     echo "ok $((number += 1)) - check tells of all 64 ranks # SKIP no ../shared"
 fi
+
+printf 'call,bytes\nall_to_all,16 MiB\n' >"$work/sizes.csv"
+run 0 info tests/data/nsys-two-ranks.sqlite && grep -qE '^barrier +2 +0 +2 *$' "$work/out" &&
+    has "note: communicators are not recorded: every call of NCCL is taken as of all 2 ranks" out
+ok $? "info of an Nsight Systems export counts calls and says what is missing"
+nsys=$SHARED/data/nsys/mfu_2gpu_before.sqlite.gz
+apr=$SHARED/data/chakra/hta/rank-0.Apr_03_18_51_38.1102.pt.trace.json.gz
+if [ -r "$nsys" ]; then
+    run 0 info "$nsys" && grep -qE 'device 0 +all_to_all +32 +0 +0$' "$work/out" &&
+        has "the bytes of all_to_all (64 on all ranks) are not known: give a file of them" out
+    ok $? "info of an export without sizes tells its calls and that bytes are missing"
+    run 2 check "$nsys" && run 0 check "$nsys" --sizes "$work/sizes.csv" && has "nsys: 2 ranks, no problems" out
+    ok $? "--sizes gives the bytes"
+    run 0 info "$nsys" --sizes "$work/sizes.csv" && grep -qE '^all_to_all +2 +16777216 +64' "$work/out"
+    ok $? "info counts collectives with the bytes given"
+    run 0 check "$apr" && has "kineto: 1 ranks, no problems" out && run 0 info "$apr" &&
+        grep -qE '^compute +4350 +4350 +4350 +468.2 ms' "$work/out"
+    ok $? "a single rank of nanosecond times is read"
+    gzip -dc "$SHARED/data/chakra/param/resnet_et.json.gz" >"$work/et.json"
+    run 2 info "$work/et.json" && has "an execution trace has no times, and goes beside its Kineto file" err
+    ok $? "an execution trace alone is told where it belongs"
+else
+    for name in "calls of an export" "--sizes" "bytes given" "nanosecond times" "execution trace alone"; do
+        echo "ok $((number += 1)) - $name # SKIP no ../shared"
+    done
+fi
 echo "1..$number"

@@ -345,13 +345,13 @@ read_nodes(Reader *reader, GError **error)
 static gboolean
 check_schema(const ExecutionTrace *trace, GError **error)
 {
-    static const char *const known[] = {"1.0.1", "1.0.3", "1.1.0", "1.1.1"};
+    static const char *const known[] = {"1.0.1", "1.0.2", "1.0.3", "1.1.0", "1.1.1"};
     g_autofree char *version = g_strndup(trace->schema, strcspn(trace->schema, "-"));
     for (size_t i = 0; i < G_N_ELEMENTS(known); i++) {
         if (strcmp(version, known[i]) == 0)
             return TRUE;
     }
-    return error_input(error, "%s: execution trace of schema \"%s\"; 1.0.1, 1.0.3, 1.1.0 and 1.1.1 are read",
+    return error_input(error, "%s: execution trace of schema \"%s\"; 1.0.1 to 1.0.3, 1.1.0 and 1.1.1 are read",
                        trace->path, trace->schema);
 }
 

@@ -1,7 +1,7 @@
 /* execution_trace.h - a PyTorch execution trace: what the ranks' collectives moved
  *
  * The trace of one rank, beside its Kineto file: no times, but tensors, so sizes, splits and sequence numbers of every
- * record_param_comms. Schemas 1.0.1, 1.0.3, 1.1.0 and 1.1.1 are read; others are refused by name. */
+ * record_param_comms. Schemas 1.0.1 to 1.0.3, 1.1.0 and 1.1.1 are read; others are refused by name. */
 #pragma once
 
 #include "base/error.h"

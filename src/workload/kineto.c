@@ -18,6 +18,8 @@ recognise(const char *head, size_t length)
         return 95;
     if (strstr(text, "\"deviceProperties\"") != NULL || strstr(text, "\"distributedInfo\"") != NULL)
         return 90;
+    if (strstr(text, "\"schema\"") != NULL && strstr(text, "\"start_ts\"") != NULL)
+        return 40; /* an execution trace: the reader says where it belongs */
     return 0;
 }
 
@@ -44,6 +46,16 @@ kineto_check_file(const KinetoFile *file, GError **error)
     return TRUE;
 }
 
+/* A file of a process that had nobody to talk to. */
+static gboolean
+is_alone(const KinetoFile *file)
+{
+    gboolean alone = file->rank < 0 && file->world_size <= 1 && file->events[KINETO_COMM]->len == 0;
+    for (guint i = 0; alone && i < file->events[KINETO_KERNEL]->len; i++)
+        alone = !kineto_is_nccl(kineto_event(file, KINETO_KERNEL, i));
+    return alone;
+}
+
 /* The files of one rank; NULL with an error. surveys, where wanted, gets that of the file as soon as it is read. */
 static KinetoRank *
 read_rank(const TraceSource *source, uint32_t i, GPtrArray *surveys, GError **error)
@@ -53,6 +65,10 @@ read_rank(const TraceSource *source, uint32_t i, GPtrArray *surveys, GError **er
     if (file != NULL && surveys != NULL)
         g_ptr_array_add(surveys, kineto_survey_of(file));
     gboolean whole = source->problems == NULL || source->problems->len == before; /* else something was left out */
+    if (file != NULL && source->n_files == 1 && is_alone(file)) {
+        file->rank = 0;
+        file->rank_is_taken = TRUE;
+    }
     if (file == NULL || (whole && !kineto_check_file(file, error)))
         return NULL;
     g_autoptr(ExecutionTrace) execution = NULL;
@@ -269,6 +285,9 @@ kineto_workload(GPtrArray *ranks, const char *description, GPtrArray *problems, 
     workload->recorded_collectives = TRUE;
     workload->description = g_strdup(description);
     add_notes(ranks, workload);
+    const KinetoFile *first = ((KinetoRank *)g_ptr_array_index(ranks, 0))->file;
+    if (first->rank_is_taken)
+        workload_note(workload, "%s names no rank and has no communication: it is taken as rank 0 of 1", first->path);
     if (workload_check(workload, error))
         return g_steal_pointer(&workload);
     if (problems != NULL)

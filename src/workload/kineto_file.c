@@ -231,15 +231,18 @@ read_base(JsonReader *json, KinetoFile *file, GError **error)
     return TRUE;
 }
 
-/* The members of the file's object, whose '{' was read. *seen: there were traceEvents. */
+/* The members of the file's object, whose '{' was read. *seen: there were traceEvents; *nodes: those of an
+ * execution trace. */
 static gboolean
-read_top(JsonReader *json, KinetoFile *file, gboolean with_flows, GPtrArray *problems, gboolean *seen, GError **error)
+read_top(JsonReader *json, KinetoFile *file, gboolean with_flows, GPtrArray *problems, gboolean *seen, gboolean *nodes,
+         GError **error)
 {
     JsonToken token;
     while (json_next(json, &token, error)) {
         gboolean ok;
         if (token.kind == JSON_OBJECT_END)
             return TRUE;
+        *nodes = *nodes || strcmp(token.text, "nodes") == 0;
         if (strcmp(token.text, "distributedInfo") == 0)
             ok = read_distributed(json, file, error);
         else if (strcmp(token.text, "baseTimeNanoseconds") == 0)
@@ -282,17 +285,20 @@ kineto_file_read(const char *path, gboolean with_flows, GPtrArray *problems, GEr
     if (json == NULL || !json_next(json, &token, error))
         return NULL;
     g_autoptr(KinetoFile) file = kineto_file_new(path);
-    gboolean seen = token.kind == JSON_ARRAY_BEGIN, ok;
+    gboolean seen = token.kind == JSON_ARRAY_BEGIN, nodes = FALSE, ok;
     if (seen)
         ok = read_events(json, file, with_flows, problems, error);
     else if (token.kind == JSON_OBJECT_BEGIN)
-        ok = read_top(json, file, with_flows, problems, &seen, error);
+        ok = read_top(json, file, with_flows, problems, &seen, &nodes, error);
     else
         ok = json_fail(json, error, "expected the object of a Kineto trace");
     if (!ok || !json_next(json, &token, error)) /* beyond the last value: nothing, or broken */
         return NULL;
     if (!seen) {
-        error_input(error, "%s: no traceEvents: this is no Kineto trace", path);
+        error_input(error, "%s: no traceEvents: this is no Kineto trace%s", path,
+                    nodes ? "; an execution trace has no times, and goes beside its Kineto file (--execution-trace, "
+                            "execution_trace:)"
+                          : "");
         return NULL;
     }
     kineto_file_sort(file);

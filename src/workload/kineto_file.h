@@ -63,6 +63,7 @@ typedef struct {
     char *path;
     const char *place_unit;       /* of KinetoEvent.place: "byte", where the event begins */
     int64_t rank, world_size;     /* -1 = the file does not say */
+    gboolean rank_is_taken;       /* 0, for want of one */
     GPtrArray *groups;            /* of KinetoGroup * */
     int64_t base_ns;              /* absolute time = base_ns + relative */
     int64_t first_ns, last_ns;    /* over all complete events except the profiler's own; 0 where there is none */
