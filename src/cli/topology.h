@@ -25,7 +25,7 @@ Fabric *topology_load(const char *path, const char *format, const TopologyOption
 /* The options that say what a file leaves open, as the user wrote them: added to a command's own, then read. The texts
  * must outlive what topology_texts_read makes of them. */
 typedef struct {
-    char *rate, *latency, *format, **with;
+    char *rate, *latency, *nvlink, *format, **with;
     double detour;
 } TopologyTexts;
 

@@ -12,6 +12,8 @@ topology_texts_add(TopologyTexts *texts, GOptionContext *context)
          "Of links whose rate FILE does not say, such as '400 Gb/s'", "RATE"},
         {"default-latency", 0, 0, G_OPTION_ARG_STRING, &texts->latency,
          "Of links whose latency or length FILE does not say, such as '600 ns'", "TIME"},
+        {"nvlink-rate", 0, 0, G_OPTION_ARG_STRING, &texts->nvlink,
+         "Of one NVLink in one direction where FILE only counts them, such as '20 GB/s'", "RATE"},
         {"detour", 0, 0, G_OPTION_ARG_DOUBLE, &texts->detour,
          "Length of a fibre / distance of its ends, for places on a map; default: 1", "FACTOR"},
         {"with", 'w', 0, G_OPTION_ARG_FILENAME_ARRAY, &texts->with, "A further file that belongs to FILE", "FILE"},
@@ -27,6 +29,7 @@ topology_texts_clear(TopologyTexts *texts)
 {
     g_free(texts->rate);
     g_free(texts->latency);
+    g_free(texts->nvlink);
     g_free(texts->format);
     g_strfreev(texts->with);
 }
@@ -49,6 +52,12 @@ topology_texts_read(const TopologyTexts *texts, TopologyOptions *options, GError
     }
     if (texts->latency != NULL && options->default_latency_ps < 0)
         return error_input(error, "--default-latency: found \"%s\", expected no time below 0", texts->latency);
+    if (texts->nvlink != NULL && !units_parse_rate(texts->nvlink, &options->nvlink_rate_Bps, error)) {
+        g_prefix_error(error, "--nvlink-rate: ");
+        return FALSE;
+    }
+    if (texts->nvlink != NULL && options->nvlink_rate_Bps <= 0)
+        return error_input(error, "--nvlink-rate: found \"%s\", expected a rate above 0", texts->nvlink);
     if (!(options->detour >= 1 && options->detour <= 100))
         return error_input(error, "--detour: found %g, expected a factor from 1 to 100", options->detour);
     return TRUE;

@@ -18,6 +18,7 @@ static const TopologyFormat *const formats[] = {
     &topology_htsim,
     &topology_ibnetdiscover,
     &topology_nccl,
+    &topology_nvidia_smi,
     &topology_slurm,
 };
 /* clang-format on */

@@ -9,6 +9,7 @@
  * took from here is marked in the links' source ("default"). */
 typedef struct {
     double default_rate_Bps;       /* of links whose rate is not said; 0 = not given */
+    double nvlink_rate_Bps;        /* of one NVLink in one direction, where the file only counts them; 0 = not given */
     SimTime default_latency_ps;    /* of links whose latency or length is not said; -1 = not given */
     double detour;                 /* length of a fibre / distance of its ends, for places on a map; 1 = straight */
     const char *const *companions; /* further files that belong to this one, NULL-terminated; NULL = none */
@@ -28,7 +29,7 @@ typedef struct {
 
 /* Each in the file of its reader. */
 extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
-extern const TopologyFormat topology_ibnetdiscover, topology_nccl;
+extern const TopologyFormat topology_ibnetdiscover, topology_nccl, topology_nvidia_smi;
 
 /* The table, in the order in which formats are tried. */
 const TopologyFormat *const *topology_formats(size_t *n_formats);
