@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "scenario/yaml_tree.h"
+#include "base/yaml_tree.h"
 #include "support.h"
 
 #include <glib/gstdio.h>

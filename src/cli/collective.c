@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"
+#include "cli/collective_as.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/topology.h"
@@ -12,6 +13,7 @@
 
 typedef struct {
     char *fabric, *ranks, *bytes, *model, *algorithm, *grain, *slice, *routing, *reduce_cost, *weights;
+    char *as, *system, *back_end;
     int channels, root;
     char **sets;
 } Options;
@@ -21,8 +23,9 @@ static const Options options_default = {.channels = 0};
 static void
 options_clear(Options *options)
 {
-    char *texts[] = {options->fabric, options->ranks, options->bytes,   options->model,       options->algorithm,
-                     options->grain,  options->slice, options->routing, options->reduce_cost, options->weights};
+    char *texts[] = {options->fabric, options->ranks,  options->bytes,   options->model,       options->algorithm,
+                     options->grain,  options->slice,  options->routing, options->reduce_cost, options->weights,
+                     options->as,     options->system, options->back_end};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_strfreev(options->sets);
@@ -246,6 +249,12 @@ run_options(const Options *options, const char *kind_text, GError **error)
                                           error);
     if (sizes == NULL)
         return FALSE;
+    if (options->as != NULL) {
+        const CollectiveAs as = {options->as, options->fabric, options->system, options->back_end};
+        return collective_as(&as, kind, sizes, error);
+    }
+    if (options->system != NULL || options->back_end != NULL)
+        return error_input(error, "--%s is for --as astra-sim", options->system != NULL ? "system" : "back-end");
     g_autoptr(Fabric) fabric =
         topology_load(options->fabric, NULL, NULL, (const char *const *)options->sets, NULL, error);
     if (fabric == NULL)
@@ -304,6 +313,10 @@ run(int argc, char **argv, GError **error)
         {"root", 0, 0, G_OPTION_ARG_INT, &o.root, "Of broadcast and reduce; default rank 0", "RANK"},
         {"routing", 0, 0, G_OPTION_ARG_STRING, &o.routing, "ecmp (default), spray, adaptive, dmodk", "POLICY"},
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Change a value of a YAML fabric", "KEY=VALUE"},
+        {"as", 0, 0, G_OPTION_ARG_STRING, &o.as, "By the arithmetic of astra-sim; --fabric is its network.yml", "PEER"},
+        {"system", 0, 0, G_OPTION_ARG_FILENAME, &o.system, "With --as: its system.json", "FILE"},
+        {"back-end", 0, 0, G_OPTION_ARG_STRING, &o.back_end, "With --as: unaware (default) or aware of congestion",
+         "NAME"},
         {NULL},
     };
     g_autoptr(GOptionContext) context = g_option_context_new("COLLECTIVE");

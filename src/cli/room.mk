@@ -1,5 +1,6 @@
 # cli: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/cli/collective.c
+libtrainshed_a_SOURCES += src/cli/collective_as.c src/cli/collective_as.h
 libtrainshed_a_SOURCES += src/cli/command.c src/cli/command.h
 libtrainshed_a_SOURCES += src/cli/table.c src/cli/table.h
 check_PROGRAMS += tests/test-table
@@ -47,3 +48,9 @@ TESTS_SH += tests/test-import-htsim.sh
 htsim-full: trainshed$(EXEEXT)
 	HTSIM_FULL=yes TRAINSHED=$(abs_builddir)/trainshed SRCDIR=$(top_srcdir) sh $(top_srcdir)/tests/test-import-htsim.sh
 .PHONY: htsim-full
+
+# Every answer of ASTRA-sim at hand beside its arithmetic and beside our default.
+astra-sim-table: trainshed$(EXEEXT)
+	bash $(top_srcdir)/bench/astra-sim.sh $(abs_builddir)
+.PHONY: astra-sim-table
+EXTRA_DIST += bench/astra-sim.sh

@@ -24,7 +24,7 @@ topology_load(const char *path, const char *format, const TopologyOptions *optio
               char **notes, GError **error)
 {
     gboolean is_yaml = g_str_has_suffix(path, ".yaml") || g_str_has_suffix(path, ".yml");
-    if (format == NULL && is_yaml)
+    if (format == NULL && is_yaml && !topology_known(path))
         return scenario_fabric_file(path, sets, error);
     if (sets != NULL && sets[0] != NULL) {
         error_input(error, "%s: --set changes a YAML file, and this is none", path);

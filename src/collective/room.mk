@@ -1,4 +1,5 @@
 # collective: one line a module, in alphabetical order
+libtrainshed_a_SOURCES += src/collective/astra_system.c src/collective/astra_time.c src/collective/astra_time.h
 libtrainshed_a_SOURCES += src/collective/algorithm_msccl.c
 libtrainshed_a_SOURCES += src/collective/msccl.c src/collective/msccl.h src/collective/msccl_execute.c
 libtrainshed_a_SOURCES += src/collective/algorithm.c src/collective/algorithm.h
@@ -50,3 +51,9 @@ FUZZ_TARGETS += tests/fuzz/fuzz-msccl
 tests_fuzz_fuzz_msccl_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_msccl_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/msccl.seeds
+check_PROGRAMS += tests/test-astra-time
+tests_test_astra_time_LDADD = $(TEST_LIBS)
+FUZZ_TARGETS += tests/fuzz/fuzz-astra-system
+tests_fuzz_fuzz_astra_system_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_astra_system_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/astra-system.seeds

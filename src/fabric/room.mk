@@ -1,4 +1,5 @@
 # fabric: one line a module, in alphabetical order
+libtrainshed_a_SOURCES += src/fabric/astra_network.c src/fabric/astra_network.h src/fabric/astra_topology.c
 libtrainshed_a_SOURCES += src/fabric/fabric.c src/fabric/fabric.h
 libtrainshed_a_SOURCES += src/fabric/fabric_names.c
 libtrainshed_a_SOURCES += src/fabric/fabric_units.c src/fabric/fabric_units.h
@@ -86,3 +87,9 @@ FUZZ_TARGETS += tests/fuzz/fuzz-nvidia-smi
 tests_fuzz_fuzz_nvidia_smi_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_nvidia_smi_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/nvidia-smi.seeds
+check_PROGRAMS += tests/test-astra-topology
+tests_test_astra_topology_LDADD = $(TEST_LIBS)
+FUZZ_TARGETS += tests/fuzz/fuzz-astra-topology
+tests_fuzz_fuzz_astra_topology_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_astra_topology_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/astra-topology.seeds

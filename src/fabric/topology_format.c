@@ -14,6 +14,7 @@ const TopologyOptions topology_options_default = {.default_latency_ps = -1, .det
 /* The table: one line a format. */
 /* clang-format off */
 static const TopologyFormat *const formats[] = {
+    &topology_astra,
     &topology_graphml,
     &topology_htsim,
     &topology_ibnetdiscover,
@@ -69,6 +70,12 @@ recognise(const char *path, GError **error)
     return NULL;
 }
 
+gboolean
+topology_known(const char *path)
+{
+    return recognise(path, NULL) != NULL;
+}
+
 Fabric *
 topology_read(const char *path, const char *format, const TopologyOptions *options, char **notes, GError **error)
 {
@@ -79,8 +86,7 @@ topology_read(const char *path, const char *format, const TopologyOptions *optio
 }
 
 gboolean
-topology_problem(const TopologyOptions *options, const char *path, size_t line, GError **error, const char *format,
-                 ...)
+topology_problem(const TopologyOptions *options, const char *path, size_t line, GError **error, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);

@@ -29,12 +29,16 @@ typedef struct {
 
 /* Each in the file of its reader. */
 extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
+extern const TopologyFormat topology_astra;
 extern const TopologyFormat topology_ibnetdiscover, topology_nccl, topology_nvidia_smi;
 
 /* The table, in the order in which formats are tried. */
 const TopologyFormat *const *topology_formats(size_t *n_formats);
 /* By name, or NULL with an INPUT error naming the nearest. */
 const TopologyFormat *topology_format_find(const char *name, GError **error);
+
+/* Does the content of the file show one of them? */
+gboolean topology_known(const char *path);
 
 /* Reads path in this format, NULL = the one its content shows. options may be NULL: nothing given. A sealed fabric, or
  * NULL with an error: an unknown format with the known ones listed. notes: what was ignored or set by default, one a

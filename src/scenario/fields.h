@@ -6,7 +6,7 @@
 
 #include "base/index.h"
 #include "base/sim_time.h"
-#include "scenario/yaml_tree.h"
+#include "base/yaml_tree.h"
 
 /* What reading needs to know: the tree, for messages, and the folder that file names are relative to. */
 typedef struct {

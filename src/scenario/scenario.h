@@ -9,7 +9,7 @@
 #include "fabric/generate.h"
 #include "fabric/route.h"
 #include "fabric/topology_format.h"
-#include "scenario/yaml_tree.h"
+#include "base/yaml_tree.h"
 
 typedef struct {
     char *name;

@@ -1,9 +1,9 @@
-#include "scenario/yaml_tree.h"
+#include "base/yaml_tree.h"
 
 #include "base/error.h"
 #include "base/input.h"
 #include "base/suggest.h"
-#include "scenario/yaml_build.h"
+#include "base/yaml_build.h"
 
 #include <stdarg.h>
 #include <string.h>

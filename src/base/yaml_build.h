@@ -1,7 +1,7 @@
 /* yaml_build.h - text to nodes and back, over libyaml: the inside of yaml_tree */
 #pragma once
 
-#include "scenario/yaml_tree.h"
+#include "base/yaml_tree.h"
 
 /* A node without path or text. */
 YamlNode *yaml_node_new(YamlKind kind, size_t line, size_t column);

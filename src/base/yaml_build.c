@@ -1,4 +1,4 @@
-#include "scenario/yaml_build.h"
+#include "base/yaml_build.h"
 
 #include "base/error.h"
 
