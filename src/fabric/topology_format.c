@@ -14,8 +14,8 @@ const TopologyOptions topology_options_default = {.default_latency_ps = -1, .det
 /* The table: one line a format. */
 /* clang-format off */
 static const TopologyFormat *const formats[] = {
-    &topology_astra,
     &topology_graphml,
+    &topology_astra,
     &topology_htsim,
     &topology_ibnetdiscover,
     &topology_nccl,
