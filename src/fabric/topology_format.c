@@ -17,6 +17,7 @@ static const TopologyFormat *const formats[] = {
     &topology_graphml,
     &topology_astra,
     &topology_htsim,
+    &topology_iblinkinfo,
     &topology_ibnetdiscover,
     &topology_nccl,
     &topology_nvidia_smi,

@@ -30,7 +30,7 @@ typedef struct {
 /* Each in the file of its reader. */
 extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
 extern const TopologyFormat topology_astra;
-extern const TopologyFormat topology_ibnetdiscover, topology_nccl, topology_nvidia_smi;
+extern const TopologyFormat topology_ibnetdiscover, topology_iblinkinfo, topology_nccl, topology_nvidia_smi;
 
 /* The table, in the order in which formats are tried. */
 const TopologyFormat *const *topology_formats(size_t *n_formats);
