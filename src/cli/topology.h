@@ -27,6 +27,7 @@ Fabric *topology_load(const char *path, const char *format, const TopologyOption
 typedef struct {
     char *rate, *latency, *nvlink, *format, **with;
     double detour;
+    int hosts;
 } TopologyTexts;
 
 void topology_texts_add(TopologyTexts *texts, GOptionContext *context);

@@ -16,6 +16,8 @@ topology_texts_add(TopologyTexts *texts, GOptionContext *context)
          "Of one NVLink in one direction where FILE only counts them, such as '20 GB/s'", "RATE"},
         {"detour", 0, 0, G_OPTION_ARG_DOUBLE, &texts->detour,
          "Length of a fibre / distance of its ends, for places on a map; default: 1", "FACTOR"},
+        {"hosts", 0, 0, G_OPTION_ARG_INT, &texts->hosts,
+         "Hosts at each place of a wide-area file, so that ranks can be put there; default: 0", "N"},
         {"with", 'w', 0, G_OPTION_ARG_FILENAME_ARRAY, &texts->with, "A further file that belongs to FILE", "FILE"},
         {"format", 'f', 0, G_OPTION_ARG_STRING, &texts->format,
          "Read FILE as this format; default: as its content shows", "NAME"},
@@ -39,6 +41,9 @@ topology_texts_read(const TopologyTexts *texts, TopologyOptions *options, GError
 {
     *options = topology_options_default;
     options->detour = texts->detour;
+    if (texts->hosts < 0 || texts->hosts > 65536)
+        return error_input(error, "--hosts: found %d, expected 0 to 65536", texts->hosts);
+    options->hosts = (uint32_t)texts->hosts;
     options->companions = (const char *const *)texts->with;
     if (texts->rate != NULL && !units_parse_rate(texts->rate, &options->default_rate_Bps, error)) {
         g_prefix_error(error, "--default-rate: ");

@@ -566,7 +566,7 @@ graphml_read(const char *path, char **notes, GError **error)
 static gboolean
 recognise(const char *head, size_t length)
 {
-    return xml_head_is(head, length, "graphml");
+    return xml_head_is(head, length, "graphml") && !topology_zoo.recognise(head, length);
 }
 
 /* GraphML leaves nothing open that an option could fill. */

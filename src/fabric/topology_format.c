@@ -21,7 +21,10 @@ static const TopologyFormat *const formats[] = {
     &topology_ibnetdiscover,
     &topology_nccl,
     &topology_nvidia_smi,
+    &topology_rtt,
     &topology_slurm,
+    &topology_sndlib,
+    &topology_zoo,
 };
 /* clang-format on */
 

@@ -11,6 +11,7 @@ typedef struct {
     double default_rate_Bps;       /* of links whose rate is not said; 0 = not given */
     double nvlink_rate_Bps;        /* of one NVLink in one direction, where the file only counts them; 0 = not given */
     SimTime default_latency_ps;    /* of links whose latency or length is not said; -1 = not given */
+    uint32_t hosts;                /* of each place of a wide-area file, so that ranks can be put there */
     double detour;                 /* length of a fibre / distance of its ends, for places on a map; 1 = straight */
     const char *const *companions; /* further files that belong to this one, NULL-terminated; NULL = none */
     GPtrArray *problems; /* of char *: a reader that can goes on after a problem and puts all here; NULL = stop */
@@ -31,6 +32,7 @@ typedef struct {
 extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
 extern const TopologyFormat topology_astra;
 extern const TopologyFormat topology_ibnetdiscover, topology_iblinkinfo, topology_nccl, topology_nvidia_smi;
+extern const TopologyFormat topology_zoo, topology_sndlib, topology_rtt;
 
 /* The table, in the order in which formats are tried. */
 const TopologyFormat *const *topology_formats(size_t *n_formats);

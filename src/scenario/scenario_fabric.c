@@ -29,13 +29,14 @@ static const Field fabric_fields[] = {
     {"format", read_format, offsetof(Scenario, fabric_format)},
     {"default_rate", field_rate, offsetof(Scenario, fabric_options.default_rate_Bps), .low = 1},
     {"default_latency", field_time, offsetof(Scenario, fabric_options.default_latency_ps)},
+    {"hosts", field_count, offsetof(Scenario, fabric_options.hosts), .low = 0, .high = 65536},
     {"detour", field_number, offsetof(Scenario, fabric_options.detour), .low = 1, .high = 100},
     {"with", field_files, offsetof(Scenario, fabric_companions)},
     {"generate", later},
     {NULL},
 };
 
-static const char *const of_files[] = {"format", "default_rate", "default_latency", "detour", "with"};
+static const char *const of_files[] = {"format", "default_rate", "default_latency", "detour", "hosts", "with"};
 
 gboolean
 scenario_read_fabric(const Reading *reading, const YamlNode *node, Scenario *scenario, GError **error)

@@ -1,0 +1,217 @@
+/* rtt_matrix.c - a matrix of round-trip times between places, as CSV: each pair becomes two links
+ *
+ * The first line names the columns, "Source" and then the places; the first field of each line is the place it is
+ * measured from, the others milliseconds there and back; blank = not measured; rows and columns need not be the same
+ * places. A direction's latency is half of what was measured from its beginning; where only one direction was, it
+ * serves for both. */
+#include "base/error.h"
+#include "base/input.h"
+#include "fabric/wan_map.h"
+
+#include <csv.h>
+#include <math.h>
+#include <string.h>
+
+#define FILE_LIMIT ((size_t)64 << 20)
+
+enum { MOST_PLACES = 4096 };
+
+typedef struct {
+    const char *path;
+    size_t line;
+    GPtrArray *fields; /* of char *, of the present line */
+    GPtrArray *names;  /* of char *: of the columns, then of rows that are no column */
+    guint n_columns;
+    GHashTable *place_of; /* name -> number + 1 */
+    GArray *rows;         /* of uint32_t: the place of each line */
+    GArray *ms;           /* of double: n_columns a line; NAN */
+    GError *error;
+} Reader;
+
+static void
+on_field(void *text, size_t length, void *owner)
+{
+    Reader *reader = owner;
+    g_ptr_array_add(reader->fields, g_strstrip(g_strndup(text, length)));
+}
+
+static void fail(Reader *reader, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
+/* The first counts. */
+static void
+fail(Reader *reader, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    if (reader->error == NULL)
+        error_input(&reader->error, "%s:%zu: %s", reader->path, reader->line, text);
+}
+
+static guint
+add_name(Reader *reader, const char *name)
+{
+    g_ptr_array_add(reader->names, g_strdup(name));
+    g_hash_table_insert(reader->place_of, g_strdup(name), GUINT_TO_POINTER(reader->names->len));
+    return reader->names->len;
+}
+
+static void
+read_names(Reader *reader)
+{
+    for (guint i = 1; i < reader->fields->len; i++) {
+        const char *name = reader->fields->pdata[i];
+        if (*name == '\0' || g_hash_table_contains(reader->place_of, name)) {
+            fail(reader, "a column's name is empty or there twice: \"%s\"", name);
+            return;
+        }
+        add_name(reader, name);
+    }
+    reader->n_columns = reader->names->len;
+    if (reader->n_columns < 2 || reader->n_columns > MOST_PLACES)
+        fail(reader, "found %u places, expected 2 to %d", reader->n_columns, MOST_PLACES);
+}
+
+static void
+read_row(Reader *reader)
+{
+    const char *name = reader->fields->pdata[0];
+    guint place = GPOINTER_TO_UINT(g_hash_table_lookup(reader->place_of, name)), n = reader->n_columns;
+    if (reader->fields->len != n + 1) {
+        fail(reader, "%u fields, the first line has %u", reader->fields->len, n + 1);
+        return;
+    }
+    if (*name == '\0' || reader->names->len > 2 * MOST_PLACES) {
+        fail(reader, "found \"%s\", expected the name of a place", name);
+        return;
+    }
+    place = place > 0 ? place - 1 : add_name(reader, name) - 1;
+    g_array_append_val(reader->rows, place);
+    for (guint i = 1; i <= n; i++) {
+        const char *text = reader->fields->pdata[i];
+        char *end;
+        double ms = g_ascii_strtod(text, &end);
+        if (*text == '\0') {
+            ms = NAN;
+        } else if (*end != '\0' || !(ms >= 0 && ms < 1e6)) {
+            fail(reader, "%s: found \"%s\", expected milliseconds", (const char *)reader->names->pdata[i - 1], text);
+            return;
+        }
+        g_array_append_val(reader->ms, ms);
+    }
+}
+
+static void
+on_row(int separator, void *owner)
+{
+    Reader *reader = owner;
+    reader->line++;
+    if (reader->error == NULL && reader->fields->len > 0) {
+        if (reader->n_columns == 0)
+            read_names(reader);
+        else
+            read_row(reader);
+    }
+    g_ptr_array_set_size(reader->fields, 0);
+}
+
+/* By place and place; NAN. The caller frees it. */
+static double *
+make_matrix(const Reader *reader)
+{
+    size_t n = reader->names->len;
+    double *matrix = g_new(double, n *n);
+    for (size_t i = 0; i < n * n; i++)
+        matrix[i] = NAN;
+    for (guint r = 0; r < reader->rows->len; r++)
+        for (guint c = 0; c < reader->n_columns; c++)
+            matrix[g_array_index(reader->rows, uint32_t, r) * n + c] =
+                g_array_index(reader->ms, double, r * reader->n_columns + c);
+    return matrix;
+}
+
+static void
+add_spans(const Reader *reader, WanMap *map, GString *notes)
+{
+    guint n = reader->names->len, halves = 0, absent = 0;
+    g_autofree double *matrix = make_matrix(reader);
+    for (guint i = 0; i < n; i++)
+        for (guint j = i + 1; j < n; j++) {
+            double there = matrix[(size_t)i * n + j], back = matrix[(size_t)j * n + i];
+            if (isnan(there) && isnan(back)) {
+                absent++;
+                continue;
+            }
+            halves += isnan(there) || isnan(back);
+            WanSpan span = {.a = i, .b = j, .one_way = TRUE};
+            span.latency_ps = (SimTime)((isnan(there) ? back : there) * 0.5 * PS_PER_MS);
+            wan_map_add_span(map, &span);
+            span = (WanSpan){.a = j, .b = i, .one_way = TRUE};
+            span.latency_ps = (SimTime)((isnan(back) ? there : back) * 0.5 * PS_PER_MS);
+            wan_map_add_span(map, &span);
+        }
+    if (halves > 0)
+        g_string_append_printf(notes, "%u pairs are measured from one side only\n", halves);
+    if (absent > 0)
+        g_string_append_printf(notes, "%u pairs are not measured: no links\n", absent);
+}
+
+static gboolean
+parse(Reader *reader, GError **error)
+{
+    size_t length;
+    g_autofree char *text = input_read_all(reader->path, FILE_LIMIT, &length, error);
+    if (text == NULL)
+        return FALSE;
+    size_t bom = input_bom(text, length);
+    struct csv_parser parser;
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
+        g_error("csv_init: out of memory");
+    if (csv_parse(&parser, text + bom, length - bom, on_field, on_row, reader) != length - bom ||
+        csv_fini(&parser, on_field, on_row, reader) != 0)
+        error_input(reader->error == NULL ? &reader->error : NULL, "%s:%zu: %s", reader->path, reader->line + 1,
+                    csv_strerror(csv_error(&parser)));
+    csv_free(&parser);
+    if (reader->error == NULL && reader->n_columns == 0)
+        error_input(&reader->error, "%s: has no line", reader->path);
+    if (reader->error == NULL)
+        return TRUE;
+    g_propagate_error(error, g_steal_pointer(&reader->error));
+    return FALSE;
+}
+
+static Fabric *
+read(const char *path, const TopologyOptions *options, char **notes, GError **error)
+{
+    g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free),
+                         names = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GHashTable) place_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    GArray *ms = g_array_new(FALSE, FALSE, sizeof(double));
+    Reader reader = {.path = path, .fields = fields, .names = names, .place_of = place_of, .rows = rows, .ms = ms};
+    Fabric *fabric = NULL;
+    if (parse(&reader, error)) {
+        g_autoptr(WanMap) map = wan_map_new();
+        g_autoptr(GString) text = g_string_new(NULL);
+        for (guint i = 0; i < names->len; i++)
+            wan_map_add_place(map, &(WanPlace){.name = names->pdata[i], .latitude = NAN, .longitude = NAN});
+        add_spans(&reader, map, text);
+        fabric = wan_map_build(map, path, options, text, error);
+        if (fabric != NULL && notes != NULL)
+            *notes = g_strdup(text->str);
+    }
+    g_array_unref(ms);
+    return fabric;
+}
+
+/* "Source,Place,Place": names, and at least two of them. */
+static gboolean
+recognise(const char *head, size_t length)
+{
+    g_autofree char *line = g_strndup(head, strcspn(head, "\r\n"));
+    return g_str_has_prefix(line, "Source,") && strchr(line + strlen("Source,"), ',') != NULL;
+}
+
+const TopologyFormat topology_rtt = {"rtt", "a matrix of round-trip times in milliseconds (CSV): a link each way",
+                                     recognise, read};
