@@ -719,6 +719,17 @@ START_TEST(kernel_arguments_and_tensors_give_the_same_bytes)
 }
 END_TEST
 
+/* Counted with an independent script. */
+START_TEST(copies_and_fills_are_counted_with_their_bytes)
+{
+    NEED_SHARED(path, "data/kineto/hta-nccl-ddp-w2-rank0.json.gz");
+    g_autoptr(GError) error = NULL;
+    g_autoptr(KinetoSurvey) survey = kineto_survey(path, &error);
+    ck_assert_msg(survey != NULL, "%s", error ? error->message : "");
+    expect_counts(survey->copies, TRUE, FALSE, "Memcpy DtoD 960 307323096 0;Memset 114 409141005 0");
+}
+END_TEST
+
 START_TEST(element_sizes_are_torchs)
 {
     static const struct {
@@ -787,6 +798,7 @@ main(void)
     tcase_add_loop_test(tc, a_file_has_the_counts_of_the_readme, 0, G_N_ELEMENTS(rows));
     tcase_add_loop_test(tc, an_execution_trace_has_the_counts_of_the_readme, 0, G_N_ELEMENTS(et_rows));
     tcase_add_test(tc, kernel_arguments_and_tensors_give_the_same_bytes);
+    tcase_add_test(tc, copies_and_fills_are_counted_with_their_bytes);
     tcase_add_test(tc, element_sizes_are_torchs);
     tcase_add_test(tc, a_file_of_100_MB_is_read_in_50_MB);
     suite_add_tcase(suite, tc);

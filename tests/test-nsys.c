@@ -75,6 +75,7 @@ START_TEST(an_export_has_the_counts_of_the_readme)
     g_autoptr(NsysExport) nsys = nsys_export_read(path, NULL, &error);
     ck_assert_msg(nsys != NULL, "%s", error ? error->message : "");
     ck_assert_uint_eq(nsys->files->len, 2);
+    g_autoptr(GArray) copied = kineto_counts_new();
     int64_t kernel_ns = 0, launched = 0, copies_ns = 0, first = INT64_MAX, last = 0;
     for (guint r = 0; r < 2; r++) {
         KinetoFile *file = g_ptr_array_index(nsys->files, r);
@@ -105,13 +106,21 @@ START_TEST(an_export_has_the_counts_of_the_readme)
             copies_ns += kineto_event(file, KINETO_MEMCPY, i)->end_ns - kineto_event(file, KINETO_MEMCPY, i)->start_ns;
         g_autoptr(KinetoSurvey) survey = kineto_survey_of(file);
         launched += (int64_t)survey->n_launched;
+        for (guint i = 0; i < survey->copies->len; i++) {
+            const KinetoCount *row = &g_array_index(survey->copies, KinetoCount, i);
+            if (strcmp(row->name, "Memset") == 0)
+                continue;
+            KinetoCount *sum = kineto_count_of(copied, row->name, strlen(row->name));
+            sum->count += row->count;
+            sum->in_bytes += row->in_bytes;
+        }
     }
     ck_assert_int_eq(kernel_ns, rows[_i].kernel_ns);
     ck_assert_int_eq(first, rows[_i].first_ns);
     ck_assert_int_eq(last, rows[_i].last_ns);
     ck_assert_int_eq(launched, rows[_i].launched);
     ck_assert_int_eq(copies_ns, rows[_i].copies_ns);
-    g_autofree char *copies = spelled(nsys->copies, TRUE), *calls = spelled(nsys->calls, FALSE),
+    g_autofree char *copies = spelled(copied, TRUE), *calls = spelled(nsys->calls, FALSE),
                     *ranges = spelled(nsys->ranges, FALSE);
     ck_assert_str_eq(copies, rows[_i].copies);
     ck_assert_str_eq(calls, rows[_i].calls);

@@ -34,6 +34,7 @@ add_counts(Table *table, const KinetoSurvey *survey)
     table_add(table, "%" PRIu64, survey->n_unlaunched);
     table_add(table, "%" PRIu64 " of %" PRIu64, survey->n_flows_whole, survey->n_flows);
     table_add(table, "%" PRIu64, survey->n_comms);
+    table_add(table, "%u", survey->steps->len);
     table_take(table, time_text((double)survey->last_ns - (double)survey->first_ns));
 }
 
@@ -51,18 +52,35 @@ add_collectives(Table *table, const KinetoSurvey *survey)
     }
 }
 
+static void
+add_copies(Table *table, const KinetoSurvey *survey)
+{
+    g_autofree char *base = g_path_get_basename(survey->source);
+    for (guint i = 0; i < survey->copies->len; i++) {
+        const KinetoCount *row = &g_array_index(survey->copies, KinetoCount, i);
+        table_add(table, "%s", base);
+        table_add(table, "%s", row->name);
+        table_add(table, "%u", row->count);
+        table_add(table, "%" PRIu64, row->in_bytes);
+    }
+}
+
 void
 trace_survey_print(const GPtrArray *surveys, FILE *out)
 {
     g_autoptr(Table) counts =
         table_new("file|>rank|>of|>events|>kernels|>time|>NCCL|>time|>without launch|>whole flows|"
-                  ">record_param_comms|>span");
+                  ">record_param_comms|>steps|>span");
     g_autoptr(Table) collectives = table_new("file|collective|>NCCL kernels|>bytes in|>bytes out");
+    g_autoptr(Table) copies = table_new("file|copies and fills|>count|>bytes");
     for (guint i = 0; i < surveys->len; i++) {
         add_counts(counts, g_ptr_array_index(surveys, i));
         add_collectives(collectives, g_ptr_array_index(surveys, i));
+        add_copies(copies, g_ptr_array_index(surveys, i));
     }
     table_print(counts, out);
     fputc('\n', out);
     table_print(collectives, out);
+    fputc('\n', out);
+    table_print(copies, out);
 }

@@ -6,5 +6,5 @@
 #include <glib.h>
 #include <stdio.h>
 
-/* Counts of each file, then the collectives of all. surveys: of KinetoSurvey *, one a file. */
+/* Counts of each file, then the collectives, copies and fills of all. surveys: of KinetoSurvey *, one a file. */
 void trace_survey_print(const GPtrArray *surveys, FILE *out);

@@ -30,6 +30,7 @@ typedef struct KinetoSurvey {
     int64_t base_ns, first_ns, last_ns;  /* absolute time = base + first; the profiler's own span not counted */
     GArray *nccl_names;                  /* of KinetoCount, by name: of the kernel up to "(" or "<" */
     GArray *collectives; /* of KinetoCount, by name: NCCL kernels by their collective, "(none)" where they carry none */
+    GArray *copies;      /* of KinetoCount, by name up to "(": copies and fills, in_bytes what they move */
     GArray *syncs;       /* of KinetoCount, by name: cuda_sync */
     GArray *nccl_streams; /* of KinetoCount, by name: NCCL kernels by "device/stream" */
     GPtrArray *steps;     /* of char *: ProfilerStep spans */

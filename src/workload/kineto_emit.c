@@ -185,6 +185,7 @@ emit_device(Emit *emit, uint32_t i, int64_t latest)
     g_autofree char *name = comm != NULL ? g_strdup(comm->name) : short_name(device->event->name);
     Op op = op_default(device->event->kind == KINETO_KERNEL ? OP_COMPUTE : OP_COPY);
     op.duration_ps = recorded * PS_PER_NS;
+    op.bytes = device->event->kind == KINETO_KERNEL ? 0 : device->event->bytes;
     if (comm != NULL)
         op = comm_op(emit, comm, recorded);
     op.stream = stream_of(emit, device->event->lane);

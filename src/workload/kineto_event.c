@@ -9,14 +9,30 @@ typedef enum {
     FORM_TEXT, /* a string, or a number as it is written */
     FORM_TIME, /* decimal microseconds, kept as nanoseconds */
     FORM_INT,
-    FORM_STREAM, /* a number, or on AMD calls a pointer as text, which names no stream of ours */
+    FORM_STREAM, /* a number, or on AMD calls a pointer as text, which names no stream of ours; bytes likewise */
     FORM_ID,     /* a whole number below 2^64; negative ones mean none */
     FORM_LIST,   /* a list written as text, or an array made into that text */
     FORM_DIMS    /* "Input Dims": the elements of the first tensor */
 } Form;
 
 enum { PH, CAT, NAME, PID, TID, COLLECTIVE, DTYPE, GROUP, RANKS, IN_SPLIT, OUT_SPLIT, N_TEXTS };
-enum { TS, DUR, IN_NELEMS, OUT_NELEMS, GROUP_SIZE, START, STRIDE, ROOT, SRC, DST, DEVICE, STREAM, WAIT_STREAM, N_INTS };
+enum {
+    TS,
+    DUR,
+    IN_NELEMS,
+    OUT_NELEMS,
+    GROUP_SIZE,
+    START,
+    STRIDE,
+    ROOT,
+    SRC,
+    DST,
+    DEVICE,
+    STREAM,
+    WAIT_STREAM,
+    BYTES,
+    N_INTS
+};
 enum { ID, CORRELATION, WAIT_CORRELATION, NUMEL, N_IDS };
 
 typedef struct {
@@ -47,6 +63,7 @@ static const Field arg_fields[] = {
     {KEY("Process Group Ranks"), FORM_LIST, RANKS},
     {KEY("Rank"), FORM_INT, ROOT},
     {KEY("Src Rank"), FORM_INT, SRC},
+    {KEY("bytes"), FORM_STREAM, BYTES},
     {KEY("correlation"), FORM_ID, CORRELATION},
     {KEY("device"), FORM_STREAM, DEVICE},
     {KEY("dtype"), FORM_TEXT, DTYPE},
@@ -372,6 +389,7 @@ keep_event(KinetoEventReader *reader, KinetoKind kind, uint32_t lane)
         .correlation = reader->has_id[CORRELATION] ? reader->ids[CORRELATION] : 0,
         .name = g_string_chunk_insert_const(reader->file->texts, text_or_empty(reader, NAME)),
         .place = reader->byte,
+        .bytes = reader->has_int[BYTES] && reader->ints[BYTES] > 0 ? (uint64_t)reader->ints[BYTES] : 0,
         .kind = kind,
         .lane = lane,
         .collective = kind == KINETO_COMM || kind == KINETO_KERNEL ? keep_collective(reader, kind) : INDEX_NONE,

@@ -37,6 +37,7 @@ typedef struct {
     int64_t start_ns, end_ns;
     uint64_t correlation; /* 0 = none */
     uint64_t place;       /* in the file: as its place_unit says */
+    uint64_t bytes;       /* of a copy or fill; 0 where it is not told */
     const char *name;
     KinetoKind kind;
     uint32_t lane;             /* of lanes: the stream of a device event or a cuda_sync, else the host thread */

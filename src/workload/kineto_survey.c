@@ -68,6 +68,7 @@ kineto_survey_free(KinetoSurvey *survey)
     g_free(survey->source);
     g_array_unref(survey->nccl_names);
     g_array_unref(survey->collectives);
+    g_array_unref(survey->copies);
     g_array_unref(survey->syncs);
     g_array_unref(survey->nccl_streams);
     g_ptr_array_unref(survey->steps);
@@ -134,6 +135,20 @@ count_kernels(KinetoSurvey *survey, const KinetoFile *file)
     }
 }
 
+static void
+count_copies(KinetoSurvey *survey, const GArray *events)
+{
+    for (guint i = 0; i < events->len; i++) {
+        const KinetoEvent *event = &g_array_index(events, KinetoEvent, i);
+        size_t length = strcspn(event->name, "(<");
+        while (length > 0 && event->name[length - 1] == ' ')
+            length--;
+        KinetoCount *row = kineto_count_of(survey->copies, event->name, length);
+        row->count++;
+        row->in_bytes += event->bytes;
+    }
+}
+
 static gint
 by_id(gconstpointer a, gconstpointer b)
 {
@@ -186,10 +201,13 @@ kineto_survey_of(KinetoFile *file)
     survey->last_ns = file->last_ns;
     survey->nccl_names = kineto_counts_new();
     survey->collectives = kineto_counts_new();
+    survey->copies = kineto_counts_new();
     survey->syncs = kineto_counts_new();
     survey->nccl_streams = kineto_counts_new();
     survey->steps = g_ptr_array_ref(file->steps);
     count_kernels(survey, file);
+    count_copies(survey, file->events[KINETO_MEMCPY]);
+    count_copies(survey, file->events[KINETO_MEMSET]);
     count_flows(survey, file);
     GArray *syncs = file->events[KINETO_SYNC];
     for (guint i = 0; i < syncs->len; i++) {

@@ -93,7 +93,6 @@ nsys_export_free(NsysExport *nsys)
         return;
     g_free(nsys->path);
     g_ptr_array_unref(nsys->files);
-    g_array_unref(nsys->copies);
     g_array_unref(nsys->calls);
     g_array_unref(nsys->ranges);
     g_free(nsys);
@@ -186,11 +185,9 @@ thread_lane(KinetoFile *file, int64_t thread)
 }
 
 static void
-count(GArray *counts, const char *name, uint64_t bytes)
+count(GArray *counts, const char *name)
 {
-    KinetoCount *row = kineto_count_of(counts, name, strlen(name));
-    row->count++;
-    row->in_bytes += bytes;
+    kineto_count_of(counts, name, strlen(name))->count++;
 }
 
 enum { D_START, D_END, D_DEVICE, D_STREAM, D_CORRELATION, D_PROCESS, D_NAME, D_BYTES = D_NAME, D_KIND, D_SRC, D_DST };
@@ -202,16 +199,16 @@ enum { D_START, D_END, D_DEVICE, D_STREAM, D_CORRELATION, D_PROCESS, D_NAME, D_B
         .name = "globalPid"                                                                                            \
     }
 
-/* Enters device work; name lives as long as the file does, or is copied. */
+/* Enters device work; name is copied. */
 static gboolean
-take_device(Reader *reader, int64_t row, const NsysValue *values, KinetoKind kind, const char *name, gboolean *good,
+take_device(Reader *reader, int64_t row, const NsysValue *values, KinetoKind kind, const char *name, uint64_t bytes,
             GError **error)
 {
-    if (!take_span(reader, row, &values[D_START], &values[D_END], good, error))
+    gboolean good;
+    if (!take_span(reader, row, &values[D_START], &values[D_END], &good, error))
         return FALSE;
-    if (!*good)
+    if (!good)
         return TRUE;
-    *good = FALSE;
     if (values[D_DEVICE].null || values[D_STREAM].null)
         return skip(reader, row, error, "%s is no whole number", values[D_DEVICE].null ? "deviceId" : "streamId");
     KinetoFile *file = place_of(reader, values[D_PROCESS].number >> PID_SHIFT, values[D_DEVICE].number)->file;
@@ -222,6 +219,7 @@ take_device(Reader *reader, int64_t row, const NsysValue *values, KinetoKind kin
         .correlation = (uint64_t)values[D_CORRELATION].number,
         .name = g_string_chunk_insert_const(file->texts, name),
         .place = (uint64_t)row,
+        .bytes = bytes,
         .kind = kind,
         .lane = lane,
         .collective = INDEX_NONE,
@@ -229,17 +227,15 @@ take_device(Reader *reader, int64_t row, const NsysValue *values, KinetoKind kin
     };
     g_array_append_val(file->events[kind], event);
     widen(file, lane, event.start_ns, event.end_ns);
-    *good = TRUE;
     return TRUE;
 }
 
 static gboolean
 take_kernel(void *owner, int64_t row, const NsysValue *values, GError **error)
 {
-    gboolean good;
     if (values[D_NAME].null)
         return skip(owner, row, error, "shortName is no id of StringIds");
-    return take_device(owner, row, values, KINETO_KERNEL, values[D_NAME].text, &good, error);
+    return take_device(owner, row, values, KINETO_KERNEL, values[D_NAME].text, 0, error);
 }
 
 /* "Memcpy DtoH (Device -> Pageable)", as Kineto says it. */
@@ -260,24 +256,17 @@ static gboolean
 take_copy(void *owner, int64_t row, const NsysValue *values, GError **error)
 {
     Reader *reader = owner;
-    gboolean good;
     if (values[D_BYTES].null || values[D_BYTES].number < 0)
         return skip(reader, row, error, "bytes is no whole number from 0");
     g_autofree char *name = copy_name(values[D_KIND].number, &values[D_SRC], &values[D_DST]);
-    if (!take_device(reader, row, values, KINETO_MEMCPY, name, &good, error))
-        return FALSE;
-    if (good) {
-        name[strcspn(name, "(")] = '\0';
-        count(reader->nsys->copies, g_strchomp(name), (uint64_t)values[D_BYTES].number);
-    }
-    return TRUE;
+    return take_device(reader, row, values, KINETO_MEMCPY, name, (uint64_t)values[D_BYTES].number, error);
 }
 
 static gboolean
 take_fill(void *owner, int64_t row, const NsysValue *values, GError **error)
 {
-    gboolean good;
-    return take_device(owner, row, values, KINETO_MEMSET, "Memset", &good, error);
+    uint64_t bytes = values[D_BYTES].number > 0 ? (uint64_t)values[D_BYTES].number : 0;
+    return take_device(owner, row, values, KINETO_MEMSET, "Memset", bytes, error);
 }
 
 /* "cudaLaunchKernel" of "cudaLaunchKernel_v7000": a version of four digits or more. */
@@ -441,7 +430,7 @@ take_nccl(Reader *reader, int64_t id, int64_t start_ns, int64_t end_ns, const ch
 {
     Thread *thread = &reader->thread;
     const char *call = nsys_call_name(text);
-    count(reader->nsys->calls, text, 0);
+    count(reader->nsys->calls, text);
     if (strcmp(text, "ncclGroupStart") == 0) {
         if (thread->depth++ > 0)
             return;
@@ -473,7 +462,7 @@ take_torch(Reader *reader, int64_t end_ns, const char *text)
     g_autofree char *name = g_strndup(text, strcspn(text, ", "));
     const char *call = nsys_call_name(name);
     int from, to;
-    count(reader->nsys->ranges, name, 0);
+    count(reader->nsys->ranges, name);
     g_free(thread->torch);
     thread->torch = g_strdup(call != NULL ? call : "");
     thread->torch_end = end_ns;
@@ -554,7 +543,7 @@ read_devices(Reader *reader, GError **error)
                                       {.name = "copyKind", .required = TRUE},
                                       {.name = "srcKind"},
                                       {.name = "dstKind"}};
-    static const NsysColumn fill[] = {DEVICE_COLUMNS};
+    static const NsysColumn fill[] = {DEVICE_COLUMNS, {.name = "bytes"}};
     if (!read_table(reader, "CUPTI_ACTIVITY_KIND_KERNEL", kernel, G_N_ELEMENTS(kernel), "t.start", take_kernel,
                     error) ||
         !read_table(reader, "CUPTI_ACTIVITY_KIND_MEMCPY", copy, G_N_ELEMENTS(copy), "t.start", take_copy, error) ||
@@ -619,7 +608,6 @@ nsys_export_read(const char *path, GPtrArray *problems, GError **error)
     g_autoptr(NsysExport) nsys = g_new0(NsysExport, 1);
     nsys->path = g_strdup(path);
     nsys->files = g_ptr_array_new_with_free_func((GDestroyNotify)kineto_file_free);
-    nsys->copies = kineto_counts_new();
     nsys->calls = kineto_counts_new();
     nsys->ranges = kineto_counts_new();
     if (!nsys_tables_has(tables, "StringIds")) {

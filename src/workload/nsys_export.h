@@ -14,7 +14,6 @@
 typedef struct {
     char *path;
     GPtrArray *files;  /* of KinetoFile *, one a rank; rank and world_size are not set */
-    GArray *copies;    /* of KinetoCount, by name: copies of each kind, in_bytes theirs */
     GArray *calls;     /* of KinetoCount, by name: NVTX ranges of NCCL's functions */
     GArray *ranges;    /* of KinetoCount, by name: torch's ranges "nccl:NAME" */
     gboolean payloads; /* ranges of NCCL carry binary payloads */
