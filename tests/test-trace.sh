@@ -118,6 +118,23 @@ if [ -r "$nsys" ]; then
     ok $? "--sizes gives the bytes"
     run 0 info "$nsys" --sizes "$work/sizes.csv" && grep -qE '^all_to_all +2 +16777216 +64' "$work/out"
     ok $? "info counts collectives with the bytes given"
+    # 32 calls, 2 ranks, each sends half of 16 MiB to the other, 2 iterations: 1 GiB.
+    cat >"$work/nsys.yaml" <<END
+name: nsys
+seed: 1
+fabric:
+  generate:
+    server: {gpus: 2, nics: 2, nic: {rate: 400 Gb/s}}
+    zone: {servers: 1, network: switch, link: {rate: 400 Gb/s, latency: 0 s}}
+    buildings: [{name: A, zones: 1}]
+network: {model: fluid}
+jobs:
+  - {name: exported, trace: [$nsys], sizes: sizes.csv, gpus: 2, iterations: 2, warmup: 0}
+baseline: false
+END
+    "$TRAINSHED" run "$work/nsys.yaml" -o "$work/nsys.db" >"$work/out" 2>"$work/err" &&
+        has "Moved 1 GiB in 128 transfers" out
+    ok $? "a scenario runs an export with the bytes of its job's sizes"
     run 0 check "$apr" && has "kineto: 1 ranks, no problems" out && run 0 info "$apr" &&
         grep -qE '^compute +4350 +4350 +4350 +468.2 ms' "$work/out"
     ok $? "a single rank of nanosecond times is read"
@@ -125,7 +142,7 @@ if [ -r "$nsys" ]; then
     run 2 info "$work/et.json" && has "an execution trace has no times, and goes beside its Kineto file" err
     ok $? "an execution trace alone is told where it belongs"
 else
-    for name in "calls of an export" "--sizes" "bytes given" "nanosecond times" "execution trace alone"; do
+    for name in "calls of an export" "--sizes" "bytes given" "sizes of a job" "nanosecond times" "execution trace alone"; do
         echo "ok $((number += 1)) - $name # SKIP no ../shared"
     done
 fi
