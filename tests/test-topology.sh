@@ -147,6 +147,10 @@ printf 'Switch 8 "S-1"\n[1] "S-2"[2]\n' >"$work/short.txt"
 topology check --default-rate '400 Gb/s' --default-latency 600ns "$work/short.txt"
 is 'what the file leaves open can be given' 1 "$(grep -c '^note: 2 switches, 0 CAs, 1 cables, 1 of them' "$work/out")"
 
+topology formats
+is 'the formats are listed' '0 9' \
+    "$status $(grep -cE '^  (graphml|htsim|iblinkinfo|ibnetdiscover|nccl|nvidia-smi|slurm) ' "$work/out")"
+
 refused 'a misspelt verb' "topology: there is no verb \"chek\"; did you mean \"check\"; see 'trainshed topology --help'" chek
 refused 'too few arguments' "0 arguments given, 1 to 3 expected; see 'trainshed topology show --help'" show
 refused 'no output' 'topology generate: where to? Give -o FILE' generate "$top/two-buildings.yaml"

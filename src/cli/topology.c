@@ -17,23 +17,6 @@ typedef struct {
     gboolean (*run)(int argc, char **argv, GError **error);
 } Verb;
 
-/* The table: one line a verb. */
-static const Verb verbs[] = {
-    {"generate", "FILE.yaml -o OUT", "make a fabric from the generate keys of a scenario or settings file",
-     topology_generate},
-    {"import", "FILE -o OUT", "read a fabric in a known format, write it as GraphML", topology_import},
-    {"export", "FABRIC --to NAME -o OUT", "write a fabric in another format, and what that cannot hold",
-     topology_export},
-    {"join", "FABRIC [--inside FILE] [--and FABRIC --wan WORDS] -o OUT",
-     "put a server into every host, and links between fabrics", topology_join},
-    {"check", "FABRIC", "all problems of a file; whether every GPU reaches every other, and what would part them",
-     topology_check},
-    {"show", "FABRIC [NODE [NODE]]", "what is in it, capacities and oversubscription; a node; links of two nodes",
-     topology_show},
-    {"paths", "FABRIC A B", "the routes from A to B", topology_paths},
-    {"cut", "FABRIC [A B]", "what buildings, regions or zones can send each other", topology_cut},
-};
-
 /* A fabric is written, and what it is said on standard output. */
 static gboolean
 write_out(const Fabric *fabric, const char *path, GError **error)
@@ -129,19 +112,11 @@ topology_export(int argc, char **argv, GError **error)
 }
 
 static void
-usage(FILE *out)
+print_formats(FILE *out)
 {
-    fprintf(out, "usage: trainshed topology VERB ...\n\n");
-    g_autoptr(Table) table = table_new("|");
-    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
-        table_add(table, "  %s %s", verbs[i].name, verbs[i].arguments);
-        table_add(table, "%s", verbs[i].help);
-    }
-    table_print(table, out);
-
     size_t n;
     const TopologyFormat *const *formats = topology_formats(&n);
-    fprintf(out, "\nFormats that are read:\n");
+    fprintf(out, "Formats that are read:\n");
     g_autoptr(Table) known = table_new("|");
     for (size_t i = 0; i < n; i++) {
         table_add(known, "  %s", formats[i]->name);
@@ -156,6 +131,48 @@ usage(FILE *out)
         table_add(written, "%s", (*writer)->help);
     }
     table_print(written, out);
+}
+
+static gboolean
+run_formats(int argc, char **argv, GError **error)
+{
+    g_autoptr(GOptionContext) context = g_option_context_new(NULL);
+    if (!topology_arguments(context, &argc, &argv, 0, 0, error))
+        return FALSE;
+    print_formats(stdout);
+    return TRUE;
+}
+
+/* The table: one line a verb. */
+static const Verb verbs[] = {
+    {"generate", "FILE.yaml -o OUT", "make a fabric from the generate keys of a scenario or settings file",
+     topology_generate},
+    {"import", "FILE -o OUT", "read a fabric in a known format, write it as GraphML", topology_import},
+    {"export", "FABRIC --to NAME -o OUT", "write a fabric in another format, and what that cannot hold",
+     topology_export},
+    {"join", "FABRIC [--inside FILE] [--and FABRIC --wan WORDS] -o OUT",
+     "put a server into every host, and links between fabrics", topology_join},
+    {"check", "FABRIC", "all problems of a file; whether every GPU reaches every other, and what would part them",
+     topology_check},
+    {"show", "FABRIC [NODE [NODE]]", "what is in it, capacities and oversubscription; a node; links of two nodes",
+     topology_show},
+    {"paths", "FABRIC A B", "the routes from A to B", topology_paths},
+    {"cut", "FABRIC [A B]", "what buildings, regions or zones can send each other", topology_cut},
+    {"formats", "", "the formats that are read and written", run_formats},
+};
+
+static void
+usage(FILE *out)
+{
+    fprintf(out, "usage: trainshed topology VERB ...\n\n");
+    g_autoptr(Table) table = table_new("|");
+    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
+        table_add(table, "  %s %s", verbs[i].name, verbs[i].arguments);
+        table_add(table, "%s", verbs[i].help);
+    }
+    table_print(table, out);
+    fputc('\n', out);
+    print_formats(out);
     fprintf(out, "\nA FABRIC is a file in one of them, or a YAML file with a fabric key: a scenario, or settings.\n"
                  "'trainshed topology VERB --help' tells more.\n");
 }

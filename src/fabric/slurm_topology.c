@@ -46,29 +46,13 @@ unit_free(gpointer data)
     g_free(unit);
 }
 
-/* At a line; or, with problems wanted, into that list, and TRUE: reading goes on. */
-static gboolean problem(const Reader *reader, size_t line, GError **error, const char *format, ...) G_GNUC_PRINTF(4, 5);
-
-static gboolean
-problem(const Reader *reader, size_t line, GError **error, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    if (reader->options->problems == NULL)
-        return error_input(error, "%s:%zu: %s", reader->path, line, text);
-    g_ptr_array_add(reader->options->problems, g_strdup_printf("%s:%zu: %s", reader->path, line, text));
-    return TRUE;
-}
-
 static gboolean
 add_unit(Reader *reader, const char *name, const char *switches, const char *nodes, size_t line, GError **error)
 {
     if (g_hash_table_contains(reader->unit_of, name))
-        return problem(reader, line, error, "%s is there already", name);
+        return topology_problem(reader->options, reader->path, line, error, "%s is there already", name);
     if (switches == NULL && nodes == NULL)
-        return problem(reader, line, error, "%s: needs Switches or Nodes", name);
+        return topology_problem(reader->options, reader->path, line, error, "%s: needs Switches or Nodes", name);
     Unit *unit = g_new0(Unit, 1);
     *unit = (Unit){.name = g_strdup(name),
                    .line = line,
@@ -81,7 +65,7 @@ add_unit(Reader *reader, const char *name, const char *switches, const char *nod
     if ((switches == NULL || hostlist_expand(switches, MOST_NODES, unit->switches, &wrong)) &&
         (nodes == NULL || hostlist_expand(nodes, MOST_NODES, unit->nodes, &wrong)))
         return TRUE;
-    gboolean on = problem(reader, line, error, "%s: %s", name, wrong->message);
+    gboolean on = topology_problem(reader->options, reader->path, line, error, "%s: %s", name, wrong->message);
     g_error_free(wrong);
     return on;
 }
@@ -95,7 +79,8 @@ read_line(Reader *reader, char *text, size_t line, GError **error)
     for (char *word = strtok(text, " \t\r\n"); word != NULL; word = strtok(NULL, " \t\r\n")) {
         char *equal = strchr(word, '=');
         if (equal == NULL)
-            return problem(reader, line, error, "found \"%s\", expected Key=Value", word);
+            return topology_problem(reader->options, reader->path, line, error, "found \"%s\", expected Key=Value",
+                                    word);
         *equal = '\0';
         const char *value = equal + 1;
         if (g_ascii_strcasecmp(word, "SwitchName") == 0)
@@ -111,21 +96,24 @@ read_line(Reader *reader, char *text, size_t line, GError **error)
         else if (g_ascii_strcasecmp(word, "BlockSizes") == 0)
             g_free(reader->block_sizes), reader->block_sizes = g_strdup(value);
         else if (g_ascii_strcasecmp(word, "RingName") == 0)
-            return problem(reader, line, error, "rings are not read");
+            return topology_problem(reader->options, reader->path, line, error, "rings are not read");
         else
-            return problem(reader, line, error,
-                           "found the key \"%s\", expected SwitchName, Switches, Nodes, LinkSpeed, BlockName or "
-                           "BlockSizes",
-                           word);
+            return topology_problem(
+                reader->options, reader->path, line, error,
+                "found the key \"%s\", expected SwitchName, Switches, Nodes, LinkSpeed, BlockName or "
+                "BlockSizes",
+                word);
     }
     if (switch_name == NULL && block_name == NULL)
         return switches == NULL && nodes == NULL
                    ? TRUE
-                   : problem(reader, line, error, "Switches and Nodes need a SwitchName or BlockName");
+                   : topology_problem(reader->options, reader->path, line, error,
+                                      "Switches and Nodes need a SwitchName or BlockName");
     if (block_name != NULL && switch_name != NULL)
-        return problem(reader, line, error, "is either a switch or a block");
+        return topology_problem(reader->options, reader->path, line, error, "is either a switch or a block");
     if (block_name != NULL && switches != NULL)
-        return problem(reader, line, error, "%s: a block has Nodes, no Switches", block_name);
+        return topology_problem(reader->options, reader->path, line, error, "%s: a block has Nodes, no Switches",
+                                block_name);
     reader->blocks += block_name != NULL;
     return add_unit(reader, switch_name != NULL ? switch_name : block_name, switches, nodes, line, error);
 }
@@ -166,12 +154,13 @@ join(Reader *reader, GError **error)
             Unit *below = g_hash_table_lookup(reader->unit_of, unit->switches->pdata[s]);
             const char *name = unit->switches->pdata[s];
             if (below == NULL) {
-                if (!problem(reader, unit->line, error, "%s: there is no switch \"%s\"", unit->name, name))
+                if (!topology_problem(reader->options, reader->path, unit->line, error, "%s: there is no switch \"%s\"",
+                                      unit->name, name))
                     return FALSE;
             } else if (below->parent != INDEX_NONE) {
                 const Unit *other = reader->units->pdata[below->parent];
-                if (!problem(reader, unit->line, error, "%s: \"%s\" is below %s already", unit->name, name,
-                             other->name))
+                if (!topology_problem(reader->options, reader->path, unit->line, error,
+                                      "%s: \"%s\" is below %s already", unit->name, name, other->name))
                     return FALSE;
             } else {
                 below->parent = u;
@@ -181,8 +170,9 @@ join(Reader *reader, GError **error)
             const Unit *other = g_hash_table_lookup(reader->leaf_of, unit->nodes->pdata[n]);
             if (other == NULL)
                 g_hash_table_insert(reader->leaf_of, unit->nodes->pdata[n], unit);
-            else if (!problem(reader, unit->line, error, "%s: \"%s\" is below %s already", unit->name,
-                              (const char *)unit->nodes->pdata[n], other->name))
+            else if (!topology_problem(reader->options, reader->path, unit->line, error,
+                                       "%s: \"%s\" is below %s already", unit->name,
+                                       (const char *)unit->nodes->pdata[n], other->name))
                 return FALSE;
         }
     }
@@ -199,7 +189,8 @@ measure(Reader *reader, GError **error)
         for (uint32_t at = unit->parent; at != INDEX_NONE;) {
             Unit *above = reader->units->pdata[at];
             if (++height > reader->units->len)
-                return problem(reader, unit->line, error, "%s is above itself", unit->name);
+                return topology_problem(reader->options, reader->path, unit->line, error, "%s is above itself",
+                                        unit->name);
             above->height = MAX(above->height, height);
             at = above->parent;
         }
