@@ -660,7 +660,6 @@ END_TEST
 START_TEST(amd_files_are_read_with_what_was_launched_before)
 {
     NEED_SHARED(path, "data/kineto/tracelens-mi300x-resnet-w8-rank0.json.gz");
-    enum { RANKS = 8 };
     g_autoptr(GError) error = NULL;
     size_t length;
     g_autofree char *text = input_read_all(path, 1 << 26, &length, &error);
