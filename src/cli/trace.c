@@ -15,6 +15,7 @@
 /* What the subcommands that read traces share. */
 typedef struct {
     char *format, *groups, *sizes, *output, *to, **execution_patterns; /* of the options */
+    int ranks, model_parallel;                                         /* 0 = not given */
     gboolean break_cycles;
     char **files, **execution_files;
     TraceSource source;
@@ -43,6 +44,9 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         {"groups", 0, 0, G_OPTION_ARG_FILENAME, &request->groups, "communicator groups of a Chakra trace", "FILE"},
         {"sizes", 0, 0, G_OPTION_ARG_FILENAME, &request->sizes, "bytes of calls that an Nsight Systems trace lacks",
          "FILE"},
+        {"ranks", 0, 0, G_OPTION_ARG_INT, &request->ranks, "how many ranks run a layer table or text workload", "N"},
+        {"model-parallel", 0, 0, G_OPTION_ARG_INT, &request->model_parallel,
+         "how many of them are model-parallel, where the file does not say", "N"},
         {"execution-trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &request->execution_patterns,
          "execution traces beside Kineto files; may be repeated, may be a pattern", "FILE"},
         {"break-cycles", 0, 0, G_OPTION_ARG_NONE, &request->break_cycles,
@@ -61,6 +65,11 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
     if (writes && request->output == NULL)
         return error_input(error, "trace %s: where to? write -o FILE", argv[0]);
 
+    if (request->ranks < 0 || request->model_parallel < 0)
+        return error_input(error, "trace %s: --%s %d is below 1", argv[0],
+                           request->ranks < 0 ? "ranks" : "model-parallel",
+                           request->ranks < 0 ? request->ranks : request->model_parallel);
+
     request->files = trace_pair(NULL, (const char *const *)argv + 1, error);
     if (request->files == NULL)
         return FALSE;
@@ -76,6 +85,8 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         .n_execution_files = request->execution_files != NULL ? g_strv_length(request->execution_files) : 0,
         .groups_file = request->groups,
         .sizes_file = request->sizes,
+        .ranks = (uint32_t)request->ranks,
+        .model_parallel = (uint32_t)request->model_parallel,
         .break_cycles = request->break_cycles,
     };
     return TRUE;

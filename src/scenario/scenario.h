@@ -4,22 +4,23 @@
  * parts. File names are resolved relative to the scenario file. */
 #pragma once
 
+#include "base/yaml_tree.h"
 #include "cluster/placement.h"
 #include "collective/collective.h"
 #include "fabric/generate.h"
 #include "fabric/route.h"
 #include "fabric/topology_format.h"
-#include "base/yaml_tree.h"
 
 typedef struct {
     char *name;
-    char **trace;           /* patterns, resolved; NULL where a program is given */
-    char **execution_trace; /* NULL = none */
-    char *groups;           /* NULL = none */
-    char *sizes;            /* bytes of calls, for Nsight Systems; NULL = none */
-    char *program;          /* NULL where traces are given */
-    char *format;           /* NULL = recognised */
-    uint32_t gpus;          /* 0 = as many as the workload has ranks */
+    char **trace;            /* patterns, resolved; NULL where a program is given */
+    char **execution_trace;  /* NULL = none */
+    char *groups;            /* NULL = none */
+    uint32_t model_parallel; /* ranks of a model-parallel group, for layer tables; 0 = not given */
+    char *sizes;             /* bytes of calls, for Nsight Systems; NULL = none */
+    char *program;           /* NULL where traces are given */
+    char *format;            /* NULL = recognised */
+    uint32_t gpus;           /* 0 = as many as the workload has ranks */
     PlacementSpec placement;
     uint32_t iterations; /* 0 where until is given */
     uint32_t until;      /* job index, INDEX_NONE */
@@ -59,8 +60,8 @@ typedef struct {
     PathLimit limits[PATH_LEVELS]; /* network.limits; a level not given has those of the one before */
     LogGops loggops;
     SimTime reroute_delay_ps; /* of fluid; the packet model's is in packet */
-    PacketConfig packet; /* network.packet and network.transport */
-    GPtrArray *pinned;   /* of char **: node names along a path; network.pinned */
+    PacketConfig packet;      /* network.packet and network.transport */
+    GPtrArray *pinned;        /* of char **: node names along a path; network.pinned */
     CollectiveConfig collectives;
     Measure measure; /* DEFAULT is resolved: common when all jobs arrive at 0, else own */
     JobSpec *jobs;

@@ -16,7 +16,10 @@ static Workload *
 read_workload(const JobSpec *spec, GError **error)
 {
     g_auto(GStrv) files = NULL, execution = NULL;
-    TraceSource source = {.groups_file = spec->groups, .sizes_file = spec->sizes};
+    TraceSource source = {.groups_file = spec->groups,
+                          .sizes_file = spec->sizes,
+                          .ranks = spec->gpus,
+                          .model_parallel = spec->model_parallel};
     if (spec->program != NULL) {
         char *one[] = {spec->program, NULL};
         source.files = one;

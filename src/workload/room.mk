@@ -24,6 +24,13 @@ libtrainshed_a_SOURCES += src/workload/kineto_join.c src/workload/kineto_rank.h
 libtrainshed_a_SOURCES += src/workload/kineto_match.c
 libtrainshed_a_SOURCES += src/workload/kineto_streams.c
 libtrainshed_a_SOURCES += src/workload/kineto_survey.c
+libtrainshed_a_SOURCES += src/workload/layers.c src/workload/layers.h src/workload/layers_text.c
+check_PROGRAMS += tests/test-layers
+tests_test_layers_LDADD = $(TEST_LIBS)
+FUZZ_TARGETS += tests/fuzz/fuzz-layers
+tests_fuzz_fuzz_layers_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_layers_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/layers.seeds
 libtrainshed_a_SOURCES += src/workload/message_sizes.c src/workload/message_sizes.h
 libtrainshed_a_SOURCES += src/workload/nsys.c
 libtrainshed_a_SOURCES += src/workload/nsys_export.c src/workload/nsys_export.h
@@ -63,6 +70,7 @@ tests_fuzz_fuzz_chakra_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_program_text_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_program_text_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/chakra.seeds tests/fuzz/program-text.seeds
+dist_man_MANS += doc/trainshed-layers.5
 dist_man_MANS += doc/trainshed-program.5
 
 # Chakra's messages: protobuf-c's code is made at build time.

@@ -11,6 +11,7 @@
 /* The table: one line a format. */
 /* clang-format off */
 static const TraceFormat *const formats[] = {
+    &trace_astra,
     &trace_chakra,
     &trace_chakra_json,
     &trace_dumpi,
@@ -19,6 +20,7 @@ static const TraceFormat *const formats[] = {
     &trace_kineto,
     &trace_nsys,
     &trace_program,
+    &trace_simai,
     NULL,
 };
 /* clang-format on */

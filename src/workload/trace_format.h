@@ -12,6 +12,8 @@ typedef struct {
     uint32_t n_execution_files;
     const char *groups_file; /* Chakra: communicator groups; NULL = none */
     const char *sizes_file;  /* Nsight Systems: bytes of calls, message_sizes.h; NULL = none */
+    uint32_t ranks;          /* layer tables: how many ranks; 0 = not given */
+    uint32_t model_parallel; /* layer tables: ranks of a model-parallel group; 0 = not given */
     gboolean break_cycles;   /* deps that close a circle are dropped, and noted, instead of refused */
     GPtrArray
         *problems; /* of char *: a reader that can goes on after a problem and puts all of them here; NULL = stop */
@@ -30,6 +32,8 @@ typedef struct {
 
 extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goal, trace_htsim, trace_kineto,
     trace_nsys, trace_program;
+
+extern const TraceFormat trace_astra, trace_simai;
 
 /* NULL-terminated. */
 const TraceFormat *const *trace_formats(void);
