@@ -338,7 +338,8 @@ static const struct {
     {"gpus: 8, placement", "gpu: 8, placement",
      ":14:105: jobs[0].gpu: unknown key; did you mean \"gpus\"? (known: name, trace, execution_trace, groups, sizes, "
      "program, "
-     "format, gpus, placement, iterations, warmup, until, arrival, start, scale_bytes, compute_scale, peak, "
+     "format, gpus, model_parallel, placement, iterations, warmup, until, arrival, start, scale_bytes, compute_scale, "
+     "peak, "
      "memory_bandwidth, collectives)"},
     {"policy: spread", "policy: spred",
      ":14:134: jobs[0].placement.policy: found \"spred\", expected one of packed, spread, random, building, rail, "
