@@ -200,6 +200,37 @@ START_TEST(nvswitches_and_c2c)
 }
 END_TEST
 
+/* A cloud's file has no NVLinks; those of the matrix of the same machine, 8 GPUs with 18 each, make an NVSwitch of it.
+ */
+START_TEST(nvlinks_from_a_matrix)
+{
+    NEED_SHARED(path, "data/nccl-topo/azure_ndv5-topo.xml");
+    NEED_SHARED(matrix, "data/fabric/nvidia-smi-topo-4.txt");
+    NEED_SHARED(two_gpus, "data/fabric/nvidia-smi-topo-1.txt");
+    const char *companions[] = {matrix, NULL};
+    TopologyOptions given = options;
+    given.companions = companions;
+    given.nvlink_rate_Bps = 25e9;
+    GError *error = NULL;
+    g_autoptr(Fabric) fabric = topology_read(path, NULL, &given, NULL, &error);
+    ck_assert_msg(fabric != NULL, "%s", error ? error->message : "");
+    uint32_t nvswitch = fabric_find(fabric, "nvswitch"), n = 0;
+    for (uint32_t l = 0; l < fabric_n_links(fabric); l++) {
+        const Link *link = fabric_link(fabric, l);
+        if (link->kind != LINK_NVLINK)
+            continue;
+        n++;
+        ck_assert(link->src == nvswitch || link->dst == nvswitch);
+        ck_assert_double_eq(link->capacity_Bps, 450e9);
+        ck_assert_str_eq(link->source, "default");
+    }
+    ck_assert_uint_eq(n, 16);
+    companions[0] = two_gpus;
+    ck_assert_ptr_null(topology_read(path, NULL, &given, NULL, &error));
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT, ": 2 GPUs of one server, but ");
+}
+END_TEST
+
 /* A link listed at one end only goes both ways; two hosts in one file. */
 START_TEST(one_sided_links_and_several_hosts)
 {
@@ -270,6 +301,7 @@ main(void)
     tcase_add_test(tcase, rates_and_places_of_ndv5);
     tcase_add_test(tcase, what_real_files_lack_is_named);
     tcase_add_test(tcase, nvswitches_and_c2c);
+    tcase_add_test(tcase, nvlinks_from_a_matrix);
     tcase_add_test(tcase, one_sided_links_and_several_hosts);
     tcase_add_loop_test(tcase, what_is_wrong_is_named, 0, G_N_ELEMENTS(bad));
     tcase_add_test(tcase, a_latency_is_asked_for);

@@ -14,7 +14,7 @@ enum { MOST_SITES = 64, MOST_LINKS = 1000000 };
 
 typedef struct {
     char *output, *wan, *names, *inside_latency, *level;
-    char **and, **inside;
+    char **and, **inside, **inside_with;
     TopologyTexts texts;
 } Words;
 
@@ -28,6 +28,7 @@ words_clear(Words *words)
     g_free(words->level);
     g_strfreev(words->and);
     g_strfreev(words->inside);
+    g_strfreev(words->inside_with);
     topology_texts_clear(&words->texts);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Words, words_clear)
@@ -40,6 +41,8 @@ read_words(Words *words, int *argc, char ***argv, GError **error)
          "The server that each host is, such as an NCCL topology XML; once, or once a fabric", "FILE"},
         {"inside-latency", 0, 0, G_OPTION_ARG_STRING, &words->inside_latency,
          "Of links of the inside whose latency FILE does not say; default: --default-latency", "TIME"},
+        {"inside-with", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &words->inside_with,
+         "A further file that belongs to that of --inside, such as the matrix of nvidia-smi topo -m", "FILE"},
         {"and", 'a', 0, G_OPTION_ARG_FILENAME_ARRAY, &words->and, "Another fabric, a site of its own", "FABRIC"},
         {"wan", 0, 0, G_OPTION_ARG_STRING, &words->wan,
          "The links between each two fabrics: 'rate=400 Gb/s,length=80 km,links=16'", "WORDS"},
@@ -163,7 +166,7 @@ load_sites(const Words *words, const char *first, uint32_t n, JoinSite *sites, G
         return error_input(error, "--inside: given %u times for %u fabrics; give it once, or once a fabric", n_inside,
                            n);
     inner = options;
-    inner.companions = NULL;
+    inner.companions = (const char *const *)words->inside_with;
     if (words->inside_latency != NULL && !units_parse_time(words->inside_latency, &inner.default_latency_ps, error)) {
         g_prefix_error(error, "--inside-latency: ");
         return FALSE;

@@ -5,7 +5,8 @@
  * meets: a node of kind pcie. GPUs and NICs are numbered by dev, where the file has none in its order. Switches may
  * share a bus id (real dumps do). Rates of PCIe are from link_speed and link_width; those of NVLink, xGMI and between
  * CPUs by generation, from nccl_rates.h
- * ("table"); a net's speed is that of a NIC without PCIe. There are no latencies. Several host_hash are several
+ * ("table"); a net's speed is that of a NIC without PCIe. There are no latencies. NVLinks
+ * that a file lacks may come from a companion, the matrix of nvidia-smi topo -m. Several host_hash are several
  * servers. */
 #include "base/error.h"
 #include "base/xml_head.h"
@@ -34,7 +35,7 @@ typedef struct {
 typedef struct {
     uint32_t from, to;
     double rate_Bps;
-    gboolean is_file; /* the rate is in the file */
+    const char *source; /* of the rate */
     LinkKind kind;
 } Way;
 
@@ -218,7 +219,7 @@ add_cpus(Reader *reader, GError **error)
 }
 
 static void
-add_way(Reader *reader, uint32_t from, uint32_t to, double rate_Bps, LinkKind kind, gboolean is_file)
+add_way(Reader *reader, uint32_t from, uint32_t to, double rate_Bps, LinkKind kind, const char *source)
 {
     for (guint i = 0; i < reader->ways->len; i++) {
         Way *way = &g_array_index(reader->ways, Way, i);
@@ -227,7 +228,7 @@ add_way(Reader *reader, uint32_t from, uint32_t to, double rate_Bps, LinkKind ki
             return;
         }
     }
-    Way way = {from, to, rate_Bps, is_file, kind};
+    Way way = {from, to, rate_Bps, source, kind};
     g_array_append_val(reader->ways, way);
 }
 
@@ -261,11 +262,11 @@ add_nvlink(Reader *reader, uint32_t gpu, const XmlElement *of, const XmlElement 
     if (known - 1 == gpu) {
         reader->n_to_itself += (uint32_t)count;
     } else if (known != 0 && part_at(reader, known - 1)->sort == GPU) {
-        add_way(reader, gpu, known - 1, rate_Bps, LINK_NVLINK, FALSE);
+        add_way(reader, gpu, known - 1, rate_Bps, LINK_NVLINK, "table");
     } else if (g_str_has_prefix(class, "0x068001")) {
-        add_way(reader, gpu, cpu_of(reader, gpu), rate_Bps, LINK_PCIE, FALSE);
+        add_way(reader, gpu, cpu_of(reader, gpu), rate_Bps, LINK_PCIE, "table");
     } else if (g_str_has_prefix(class, "0x0680") || g_str_has_prefix(target, "ffff")) {
-        add_way(reader, gpu, nvswitch_of(reader, part_at(reader, gpu)->server), rate_Bps, LINK_NVLINK, FALSE);
+        add_way(reader, gpu, nvswitch_of(reader, part_at(reader, gpu)->server), rate_Bps, LINK_NVLINK, "table");
     } else {
         return topology_problem(reader->options, reader->path, link->line, error, "%s: there is no GPU at \"%s\"",
                                 link->name, attribute(link, "target"));
@@ -281,7 +282,7 @@ add_c2c(Reader *reader, uint32_t gpu, const XmlElement *link, GError **error)
     if (!g_ascii_string_to_unsigned(attribute(link, "bw"), 10, 1, 1000000000, &bw, NULL) ||
         !g_ascii_string_to_unsigned(attribute(link, "count"), 10, 1, 1024, &count, NULL))
         return problem(reader, link, error, "needs bw in MB/s and a count of 1 to 1024");
-    add_way(reader, gpu, cpu_of(reader, gpu), (double)bw * (double)count * 1e6, LINK_PCIE, TRUE);
+    add_way(reader, gpu, cpu_of(reader, gpu), (double)bw * (double)count * 1e6, LINK_PCIE, "file");
     return TRUE;
 }
 
@@ -304,7 +305,7 @@ add_ways(Reader *reader, GError **error)
             g_autofree char *target = g_ascii_strdown(attribute(peer, "target"), -1);
             guint known = GPOINTER_TO_UINT(g_hash_table_lookup(reader->by_bus, target));
             if (known != 0 && known - 1 != p && part_at(reader, known - 1)->sort == BRIDGE)
-                add_way(reader, p, known - 1, part.rate_Bps, LINK_PCIE, TRUE);
+                add_way(reader, p, known - 1, part.rate_Bps, LINK_PCIE, "file");
             else if (!problem(reader, peer, error, "there is no other switch at its target"))
                 return FALSE;
         }
@@ -338,16 +339,58 @@ part_name(const Part *part, uint32_t number)
                                 : g_strdup_printf("%s%u", words[part->sort], number);
 }
 
+/* The parts, GPUs first by dev, then NICs by dev. The caller frees the array. */
+static GArray *
+sort_parts(Reader *reader)
+{
+    GArray *order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (uint32_t p = 0; p < reader->parts->len; p++)
+        g_array_append_val(order, p);
+    g_array_sort_with_data(order, compare_devs, reader);
+    return order;
+}
+
+/* The NVLinks that a matrix of nvidia-smi counts, for a file that has none: its GPU k is here GPU k. */
+static gboolean
+add_matrix(Reader *reader, const char *path, GError **error)
+{
+    TopologyOptions options = *reader->options;
+    options.companions = NULL;
+    options.problems = NULL;
+    options.default_rate_Bps = 1; /* its PCIe is not used */
+    g_autoptr(Fabric) matrix = topology_read(path, "nvidia-smi", &options, NULL, error);
+    if (matrix == NULL)
+        return FALSE;
+    uint32_t n_gpus;
+    const uint32_t *gpus = fabric_gpus(matrix, &n_gpus);
+    if (g_hash_table_size(reader->servers) > 1 || n_gpus != reader->counts[GPU])
+        return error_input(error, "%s: %u GPUs of one server, but %s has %u of %u", path, n_gpus, reader->path,
+                           reader->counts[GPU], g_hash_table_size(reader->servers));
+    for (guint i = 0; i < reader->ways->len; i++)
+        if (g_array_index(reader->ways, Way, i).kind == LINK_NVLINK)
+            return error_input(error, "%s: %s has NVLinks of its own", path, reader->path);
+    g_autoptr(GArray) order = sort_parts(reader);
+    g_autofree uint32_t *part = g_new(uint32_t, fabric_n_nodes(matrix));
+    for (uint32_t g = 0; g < n_gpus; g++)
+        part[gpus[g]] = g_array_index(order, uint32_t, g);
+    for (uint32_t l = 0; l < fabric_n_links(matrix); l++) {
+        const Link *link = fabric_link(matrix, l);
+        gboolean from_gpu = fabric_node(matrix, link->src)->kind == NODE_GPU;
+        gboolean to_gpu = fabric_node(matrix, link->dst)->kind == NODE_GPU;
+        if (link->kind == LINK_NVLINK && from_gpu)
+            add_way(reader, part[link->src], to_gpu ? part[link->dst] : nvswitch_of(reader, 0), link->capacity_Bps,
+                    LINK_NVLINK, "default");
+    }
+    return TRUE;
+}
+
 /* GPUs first, by dev, so that they are ranks in this order. */
 static gboolean
 add_nodes(Reader *reader, GError **error)
 {
     static const NodeKind kinds[SORTS] = {NODE_GPU, NODE_NIC, NODE_NVSWITCH, NODE_PCIE, NODE_PCIE};
     gboolean several = g_hash_table_size(reader->servers) > 1;
-    g_autoptr(GArray) order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    for (uint32_t p = 0; p < reader->parts->len; p++)
-        g_array_append_val(order, p);
-    g_array_sort_with_data(order, compare_devs, reader);
+    g_autoptr(GArray) order = sort_parts(reader);
     uint32_t number = 0;
     const Part *last = NULL;
     for (uint32_t i = 0; i < order->len; i++) {
@@ -385,7 +428,7 @@ add_pair(const Reader *reader, uint32_t a, uint32_t b, LinkKind kind, double for
         link.kind = kind;
         link.capacity_Bps = rates_Bps[way] > 0 ? rates_Bps[way] : reader->options->default_rate_Bps;
         link.latency_ps = reader->options->default_latency_ps;
-        link.source = rates_Bps[way] > 0 ? source : "default";
+        link.source = rates_Bps[way] > 0 && strcmp(rate_source, "default") != 0 ? source : "default";
         if (fabric_add_link(reader->fabric, &link, error) == INDEX_NONE)
             return FALSE;
     }
@@ -409,7 +452,7 @@ add_way_links(const Reader *reader, GError **error)
         if (back != NULL && mirror < i)
             continue;
         if (!add_pair(reader, way->from, way->to, way->kind, way->rate_Bps,
-                      back != NULL ? back->rate_Bps : way->rate_Bps, way->is_file ? "file" : "table", error))
+                      back != NULL ? back->rate_Bps : way->rate_Bps, way->source, error))
             return FALSE;
     }
     return TRUE;
@@ -472,7 +515,7 @@ make_notes(const Reader *reader)
                            reader->counts[NIC], reader->counts[BRIDGE], reader->counts[CPU]);
     if (n_nvlinks == 0)
         g_string_append(notes, "no nvlink or xgmi leads to another GPU: all goes over PCIe\n");
-    else
+    else if (reader->options->companions == NULL)
         g_string_append(notes, "rates of NVLink and xGMI are not in the file: those that NCCL and RCCL reckon with\n");
     if (reader->n_to_itself > 0)
         g_string_append_printf(notes, "%u nvlink that lead from a GPU to itself are left out\n", reader->n_to_itself);
@@ -501,6 +544,10 @@ make_fabric(Reader *reader, char **notes, GError **error)
     }
     if (!check_options(reader, error))
         return NULL;
+    const char *const *companions = reader->options->companions;
+    for (size_t i = 0; companions != NULL && companions[i] != NULL; i++)
+        if (!add_matrix(reader, companions[i], error))
+            return NULL;
     g_autoptr(Fabric) fabric = reader->fabric = fabric_new();
     if (!add_nodes(reader, error) || !add_way_links(reader, error) || !add_tree_links(reader, error) ||
         !fabric_seal(fabric, error)) {
