@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "support.h"
 #include "workload/message_sizes.h"
+#include "workload/nsys_calls.h"
 #include "workload/nsys_export.h"
 #include "workload/trace_format.h"
 

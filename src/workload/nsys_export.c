@@ -1,9 +1,9 @@
 #include "workload/nsys_export.h"
 
+#include "workload/nsys_calls.h"
 #include "workload/nsys_tables.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { PROBLEMS = 1000, PID_SHIFT = 24, TID_MASK = 0xffffff };
@@ -15,18 +15,6 @@ typedef struct {
     KinetoFile *file;
 } Place;
 
-/* What lies open on one host thread, whose ranges come in order. */
-typedef struct {
-    int64_t thread;               /* globalTid; -1 = none yet */
-    int64_t torch_end;            /* of the last "nccl:" range */
-    char *torch;                  /* what it is, as in trainshed-program(5), "" where that is not known; NULL = none */
-    int64_t src, dst;             /* of "nccl:send 0->1"; -1 */
-    int depth;                    /* of ncclGroupStart */
-    int64_t start;                /* of the outermost */
-    const char *call;             /* the first call in it that is neither send nor recv; NULL */
-    uint32_t sends, recvs, kinds; /* calls in it; kinds: different ones */
-} Thread;
-
 typedef struct {
     NsysExport *nsys;
     NsysTables *tables;
@@ -34,7 +22,7 @@ typedef struct {
     const char *table; /* that is read */
     GArray *places;    /* of Place */
     guint last;        /* the place found last */
-    Thread thread;
+    NsysCalls *calls;
     GHashTable *records; /* "process event" or "process sync id" -> Recorded */
 } Reader;
 
@@ -42,49 +30,6 @@ typedef struct {
 typedef struct {
     int64_t device, stream, correlation;
 } Recorded;
-
-static const struct {
-    const char *name, *call;
-} names[] = {
-    {"all_gather", "all_gather"},
-    {"all_gather_into_tensor_coalesced", "all_gather"},
-    {"_all_gather_base", "all_gather"},
-    {"_all_gather_base_coalesced", "all_gather"},
-    {"all_reduce", "all_reduce"},
-    {"all_reduce_barrier", "barrier"},
-    {"all_reduce_coalesced", "all_reduce"},
-    {"all_to_all", "all_to_all"},
-    {"barrier", "barrier"},
-    {"broadcast", "broadcast"},
-    {"_broadcast_oop", "broadcast"},
-    {"ncclAllGather", "all_gather"},
-    {"ncclAllReduce", "all_reduce"},
-    {"ncclAllToAll", "all_to_all"},
-    {"ncclAlltoAll", "all_to_all"},
-    {"ncclBcast", "broadcast"},
-    {"ncclBroadcast", "broadcast"},
-    {"ncclRecv", "recv"},
-    {"ncclReduce", "reduce"},
-    {"ncclReduceScatter", "reduce_scatter"},
-    {"ncclSend", "send"},
-    {"recv", "recv"},
-    {"reduce", "reduce"},
-    {"_reduce_oop", "reduce"},
-    {"reduce_scatter", "reduce_scatter"},
-    {"_reduce_scatter_base", "reduce_scatter"},
-    {"reduce_scatter_tensor_coalesced", "reduce_scatter"},
-    {"send", "send"},
-};
-
-const char *
-nsys_call_name(const char *name)
-{
-    for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
-        if (strcmp(names[i].name, name) == 0)
-            return names[i].call;
-    }
-    return NULL;
-}
 
 void
 nsys_export_free(NsysExport *nsys)
@@ -182,12 +127,6 @@ thread_lane(KinetoFile *file, int64_t thread)
     g_autofree char *name =
         g_strdup_printf("process %" PRId64 "/%" PRId64, (thread >> PID_SHIFT) & TID_MASK, thread & TID_MASK);
     return kineto_file_lane(file, name);
-}
-
-static void
-count(GArray *counts, const char *name)
-{
-    kineto_count_of(counts, name, strlen(name))->count++;
 }
 
 enum { D_START, D_END, D_DEVICE, D_STREAM, D_CORRELATION, D_PROCESS, D_NAME, D_BYTES = D_NAME, D_KIND, D_SRC, D_DST };
@@ -375,21 +314,17 @@ take_sync(void *owner, int64_t row, const NsysValue *values, GError **error)
     return TRUE;
 }
 
-/* Enters a communication of a thread for every rank of its process. name NULL: it is not known what it was. */
+/* Enters a communication of a thread for every rank of its process. */
 static void
-add_comm(Reader *reader, int64_t thread, int64_t start_ns, int64_t end_ns, const char *name)
+add_comm(Reader *reader, int64_t thread, const NsysCall *call)
 {
-    const Thread *state = &reader->thread;
-    gboolean torch = state->torch != NULL && state->torch_end >= end_ns;
-    if (torch && state->torch[0] != '\0')
-        name = state->torch;
     for (guint i = 0; i < reader->places->len; i++) {
         const Place *place = &g_array_index(reader->places, Place, i);
         if (place->process != thread >> PID_SHIFT)
             continue;
         KinetoFile *file = place->file;
         KinetoCollective collective = {
-            .collective = name != NULL ? g_string_chunk_insert_const(file->texts, name) : NULL,
+            .collective = call->name != NULL ? g_string_chunk_insert_const(file->texts, call->name) : NULL,
             .dtype = "Byte",
             .in_nelems = -1,
             .out_nelems = -1,
@@ -397,11 +332,11 @@ add_comm(Reader *reader, int64_t thread, int64_t start_ns, int64_t end_ns, const
             .rank_start = -1,
             .rank_stride = -1,
             .root = -1,
-            .src = torch ? state->src : -1,
-            .dst = torch ? state->dst : -1,
+            .src = call->src,
+            .dst = call->dst,
         };
-        KinetoEvent event = {.start_ns = start_ns,
-                             .end_ns = end_ns,
+        KinetoEvent event = {.start_ns = call->start_ns,
+                             .end_ns = call->end_ns,
                              .name = "record_param_comms",
                              .kind = KINETO_COMM,
                              .lane = thread_lane(file, thread),
@@ -409,70 +344,6 @@ add_comm(Reader *reader, int64_t thread, int64_t start_ns, int64_t end_ns, const
                              .wait_lane = INDEX_NONE};
         g_array_append_val(file->collectives, collective);
         g_array_append_val(file->events[KINETO_COMM], event);
-    }
-}
-
-/* As many sends as receives, more than one of each: an all-to-all, as torch makes it. */
-static const char *
-name_of_group(const Thread *thread)
-{
-    if (thread->kinds > 1)
-        return NULL;
-    if (thread->call != NULL)
-        return thread->sends + thread->recvs == 0 ? thread->call : NULL;
-    if (thread->sends == thread->recvs)
-        return thread->sends > 1 ? "all_to_all" : NULL;
-    return thread->sends + thread->recvs > 1 ? NULL : thread->sends == 1 ? "send" : "recv";
-}
-
-static void
-take_nccl(Reader *reader, int64_t id, int64_t start_ns, int64_t end_ns, const char *text)
-{
-    Thread *thread = &reader->thread;
-    const char *call = nsys_call_name(text);
-    count(reader->nsys->calls, text);
-    if (strcmp(text, "ncclGroupStart") == 0) {
-        if (thread->depth++ > 0)
-            return;
-        thread->start = start_ns;
-        thread->call = NULL;
-        thread->sends = thread->recvs = thread->kinds = 0;
-    } else if (strcmp(text, "ncclGroupEnd") == 0) {
-        if (thread->depth == 0) /* its start lies before the window */
-            add_comm(reader, id, start_ns, end_ns, NULL);
-        else if (--thread->depth == 0 && (thread->call != NULL || thread->sends + thread->recvs > 0))
-            add_comm(reader, id, thread->start, end_ns, name_of_group(thread));
-    } else if (call != NULL && thread->depth == 0)
-        add_comm(reader, id, start_ns, end_ns, call);
-    else if (call != NULL && strcmp(call, "send") == 0)
-        thread->sends++;
-    else if (call != NULL && strcmp(call, "recv") == 0)
-        thread->recvs++;
-    else if (call != NULL && (thread->call == NULL || strcmp(thread->call, call) != 0)) {
-        thread->call = call;
-        thread->kinds++;
-    }
-}
-
-/* "nccl:all_to_all, op_id = 990772", "nccl:send 0->1": torch's range around what NCCL is called for. */
-static void
-take_torch(Reader *reader, int64_t end_ns, const char *text)
-{
-    Thread *thread = &reader->thread;
-    g_autofree char *name = g_strndup(text, strcspn(text, ", "));
-    const char *call = nsys_call_name(name);
-    int from, to;
-    count(reader->nsys->ranges, name);
-    g_free(thread->torch);
-    thread->torch = g_strdup(call != NULL ? call : "");
-    thread->torch_end = end_ns;
-    thread->src = thread->dst = -1;
-    if (sscanf(text, "send %9d->%9d", &from, &to) == 2 && from >= 0 && to >= 0) {
-        thread->src = from;
-        thread->dst = to;
-    } else if (sscanf(text, "recv %9d<-%9d", &to, &from) == 2 && from >= 0 && to >= 0) {
-        thread->src = from;
-        thread->dst = to;
     }
 }
 
@@ -491,10 +362,6 @@ take_range(void *owner, int64_t row, const NsysValue *values, GError **error)
         return TRUE;
     int64_t id = values[N_THREAD].number, start = values[N_START].number, end = values[N_END].number;
     const char *text = values[N_TEXT].text;
-    if (id != reader->thread.thread) {
-        g_free(reader->thread.torch);
-        reader->thread = (Thread){.thread = id};
-    }
     for (guint i = 0; i < reader->places->len; i++) {
         const Place *place = &g_array_index(reader->places, Place, i);
         if (place->process != id >> PID_SHIFT)
@@ -505,12 +372,11 @@ take_range(void *owner, int64_t row, const NsysValue *values, GError **error)
         thread->n_operators++;
         thread->n_backward += g_str_has_prefix(text, "autograd::engine::evaluate_function");
     }
-    if (g_str_has_prefix(text, "nccl:"))
-        take_torch(reader, end, text + 5);
-    else if (g_str_has_prefix(text, "nccl") && g_ascii_isupper(text[4])) {
+    NsysCall call;
+    if (g_str_has_prefix(text, "nccl") && g_ascii_isupper(text[4]))
         reader->nsys->payloads = reader->nsys->payloads || !values[N_PAYLOAD].null;
-        take_nccl(reader, id, start, end, text);
-    }
+    if (nsys_calls_take(reader->calls, id, start, end, text, &call))
+        add_comm(reader, id, &call);
     return TRUE;
 }
 
@@ -595,7 +461,6 @@ read_hosts(Reader *reader, GError **error)
                    take_range, error) &&
         read_table(reader, "TARGET_INFO_SESSION_START_TIME", session, G_N_ELEMENTS(session), "t.utcEpochNs", take_start,
                    error);
-    g_free(reader->thread.torch);
     return good;
 }
 
@@ -617,12 +482,9 @@ nsys_export_read(const char *path, GPtrArray *problems, GError **error)
     }
     g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(Place));
     g_autoptr(GHashTable) records = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-    Reader reader = {.nsys = nsys,
-                     .tables = tables,
-                     .problems = problems,
-                     .places = places,
-                     .records = records,
-                     .thread = {.thread = -1}};
+    g_autoptr(NsysCalls) calls = nsys_calls_new(nsys->calls, nsys->ranges);
+    Reader reader = {
+        .nsys = nsys, .tables = tables, .problems = problems, .places = places, .records = records, .calls = calls};
     gboolean good = read_devices(&reader, error) && read_hosts(&reader, error);
     for (guint i = 0; i < places->len; i++) {
         KinetoFile *file = g_array_index(places, Place, i).file;

@@ -19,10 +19,6 @@ typedef struct {
     gboolean payloads; /* ranges of NCCL carry binary payloads */
 } NsysExport;
 
-/* What torch and NCCL call a collective, as trainshed-program(5) does: "all_reduce" for "ncclAllReduce". NULL where it
- * is none. */
-const char *nsys_call_name(const char *name);
-
 /* problems, unless NULL: of char *, gets what is wrong with single rows, which are then left out; else the first is the
  * error. NULL with an INPUT error where the export cannot be read. */
 NsysExport *nsys_export_read(const char *path, GPtrArray *problems, GError **error);

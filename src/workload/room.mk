@@ -33,6 +33,7 @@ tests_fuzz_fuzz_layers_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/layers.seeds
 libtrainshed_a_SOURCES += src/workload/message_sizes.c src/workload/message_sizes.h
 libtrainshed_a_SOURCES += src/workload/nsys.c
+libtrainshed_a_SOURCES += src/workload/nsys_calls.c src/workload/nsys_calls.h
 libtrainshed_a_SOURCES += src/workload/nsys_export.c src/workload/nsys_export.h
 libtrainshed_a_SOURCES += src/workload/nsys_tables.c src/workload/nsys_tables.h
 libtrainshed_a_SOURCES += src/workload/program.c src/workload/program.h
