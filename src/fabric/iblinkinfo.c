@@ -69,7 +69,7 @@ add_device(Reader *reader, IbKind kind, const char *guid, const char *descriptio
 {
     const char *hex = g_str_has_prefix(guid, "0x") ? guid + 2 : guid;
     g_autofree char *padded =
-        g_strdup_printf("%c-%s%s", kind == IB_CA ? 'H' : 'S', "0000000000000000" + MIN(strlen(hex), 16), hex);
+        g_strdup_printf("%c-%s%s", kind == IB_CA ? 'H' : 'S', &"0000000000000000"[MIN(strlen(hex), 16)], hex);
     IbDevice about = {.id = padded, .description = description, .system = "", .kind = kind, .line = reader->line};
     if (!ib_network_add_device(reader->network, &about, device, error))
         return FALSE;

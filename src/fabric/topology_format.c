@@ -16,14 +16,19 @@ const TopologyOptions topology_options_default = {.default_latency_ps = -1, .det
 static const TopologyFormat *const formats[] = {
     &topology_graphml,
     &topology_astra,
+    &topology_batfish,
+    &topology_containerlab,
     &topology_htsim,
     &topology_iblinkinfo,
     &topology_ibnetdiscover,
+    &topology_lldp,
     &topology_nccl,
     &topology_nvidia_smi,
     &topology_rtt,
     &topology_slurm,
     &topology_sndlib,
+    &topology_sonic_links,
+    &topology_sonic_minigraph,
     &topology_zoo,
 };
 /* clang-format on */

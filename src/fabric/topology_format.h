@@ -32,6 +32,8 @@ typedef struct {
 extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
 extern const TopologyFormat topology_astra;
 extern const TopologyFormat topology_ibnetdiscover, topology_iblinkinfo, topology_nccl, topology_nvidia_smi;
+extern const TopologyFormat topology_batfish, topology_containerlab, topology_lldp;
+extern const TopologyFormat topology_sonic_links, topology_sonic_minigraph;
 extern const TopologyFormat topology_zoo, topology_sndlib, topology_rtt;
 
 /* The table, in the order in which formats are tried. */
