@@ -1,4 +1,11 @@
 # fabric: one line a module, in alphabetical order
+libtrainshed_a_SOURCES += src/fabric/ns3_topology.c
+check_PROGRAMS += tests/test-ns3-topology
+tests_test_ns3_topology_LDADD = $(TEST_LIBS)
+FUZZ_TARGETS += tests/fuzz/fuzz-ns3-topology
+tests_fuzz_fuzz_ns3_topology_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_ns3_topology_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/ns3-topology.seeds
 libtrainshed_a_SOURCES += src/fabric/astra_network.c src/fabric/astra_network.h src/fabric/astra_topology.c
 libtrainshed_a_SOURCES += src/fabric/fabric.c src/fabric/fabric.h
 libtrainshed_a_SOURCES += src/fabric/fabric_names.c

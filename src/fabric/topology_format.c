@@ -26,6 +26,7 @@ static const TopologyFormat *const formats[] = {
     &topology_nvidia_smi,
     &topology_rtt,
     &topology_slurm,
+    &topology_ns3,
     &topology_sndlib,
     &topology_sonic_links,
     &topology_sonic_minigraph,

@@ -30,7 +30,7 @@ typedef struct {
 
 /* Each in the file of its reader. */
 extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
-extern const TopologyFormat topology_astra;
+extern const TopologyFormat topology_astra, topology_ns3;
 extern const TopologyFormat topology_ibnetdiscover, topology_iblinkinfo, topology_nccl, topology_nvidia_smi;
 extern const TopologyFormat topology_batfish, topology_containerlab, topology_lldp;
 extern const TopologyFormat topology_sonic_links, topology_sonic_minigraph;
