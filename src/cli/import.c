@@ -14,7 +14,10 @@ static const struct {
     const char *name, *arguments, *help;
     gboolean (*run)(int argc, char **argv, GError **error);
 } importers[] = {
+    {"astra-sim", "WORKLOAD ... --network FILE.yml -o OUT.yaml",
+     "text workload or Chakra traces on ASTRA-sim's network", import_astra},
     {"htsim", "FILE.cm -o OUT.yaml", "a connection matrix, on a .topo file or on a fat tree that fits", import_htsim},
+    {"simai", "WORKLOAD.txt --topology FILE -o OUT.yaml", "SimAI's text workload on its topology file", import_simai},
 };
 
 char *

@@ -5,6 +5,8 @@
 
 #include <glib.h>
 
+gboolean import_astra(int argc, char **argv, GError **error);
+gboolean import_simai(int argc, char **argv, GError **error);
 gboolean import_htsim(int argc, char **argv, GError **error);
 
 /* Path as a scenario at output names it: the base name where both lie in one folder, else the whole path; as a quoted
