@@ -203,6 +203,57 @@ START_TEST(astra_all_gather_counts_what_each_gives)
 }
 END_TEST
 
+/* By hand: 3 x 2 and 5 x 4 bytes of gradients; b's backward pass first; activations kept and dropped. */
+START_TEST(a_table_with_commas)
+{
+    g_autofree char *path =
+        save("# two layers\nname, forward_time, backward_flops, backward_bytes, parameters, "
+             "activation_bytes, parameter_bytes\na, 1 ms, 1e12, 1e9, 3, 64, 2\nb, 2 ms, 2e12, , 5, , 4\n");
+    GError *error = NULL;
+    ck_assert_str_eq(trace_format_recognise(path, &error)->name, "layers");
+    g_autoptr(Workload) workload = read_path(path, NULL, 8, 0, NULL, &error);
+    ck_assert_msg(workload != NULL, "%s", error != NULL ? error->message : "");
+    ck_assert_uint_eq(workload->n_ranks, 8);
+    g_autofree char *found = order(workload);
+    ck_assert_str_eq(found, "keep a/compute, forward a/compute, forward b/compute, weight gradient b/compute, weight "
+                            "gradient of b/dp<3, weight gradient a/compute, weight gradient of a/dp<5, drop a/compute");
+    ck_assert_int_eq(sum(workload, OP_COMPUTE).time_ps, 3 * PS_PER_MS);
+    ck_assert_uint_eq(sum(workload, OP_COLLECTIVE).bytes, 3 * 2 + 5 * 4);
+    const Op *op = &g_array_index(workload_program(workload, 0)->ops, Op, 5);
+    ck_assert_double_eq(op->flops, 1e12);
+    ck_assert_double_eq(op->bytes_moved, 1e9);
+    g_unlink(path);
+}
+END_TEST
+
+static const struct {
+    const char *text, *message;
+} bad_tables[] = {
+    {"name,forward_time,backward_time,parameters,colour\n", ":1: found the column \"colour\", expected name, "},
+    {"name,name,parameters\n", ":1: found the column \"name\" twice"},
+    {"name,forward_time,backward_time\n", ":1: there is no column parameters"},
+    {"name,forward_time,parameters\n", ":1: there is neither backward_time nor backward_flops"},
+    {"name,forward_time,backward_time,parameters\n", ": there is no layer"},
+    {"name,forward_time,backward_time,parameters\na,1 ms,2,3\n", ":2: backward_time: time \"2\" has no unit"},
+    {"name,forward_time,backward_time,parameters\na,1 ms,,3\n", ":2: backward_time is empty"},
+    {"name,forward_time,backward_time,parameters\na,1 ms,1 ms,-3\n",
+     ":2: parameters is \"-3\", expected a whole number from 0"},
+    {"name,forward_time,backward_time,parameters\na,1 ms,1 ms\n", ":2: 3 fields, expected 4"},
+    {"name,forward_time,backward_time,parameters\n\"a\",1 ms,1 ms,3\n", ":2: there are quotes"},
+};
+
+START_TEST(table_refused)
+{
+    g_autofree char *path = save(bad_tables[_i].text);
+    GError *error = NULL;
+    ck_assert(read_path(path, "layers", 8, 0, NULL, &error) == NULL);
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad_tables[_i].message);
+    ck_assert(read_path(path, "layers", 0, 0, NULL, &error) == NULL);
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT, "a layer table does not say how many ranks there are");
+    g_unlink(path);
+}
+END_TEST
+
 static const struct {
     const char *text, *message;
     uint32_t ranks, model;
@@ -213,7 +264,8 @@ static const struct {
     {"DATA\n1\n", ":2: announces 1 layers, but the file has 0", 4, 0},
     {"DATA\n", ":1: the file ends; expected the number of layers", 4, 0},
     {"DATA\n1\na -1 1 NONE 0\n", ":3: 5 fields, expected 12 of a layer", 4, 0},
-    {"DATA\n1\na -1 x NONE 0 1 NONE 0 1 NONE 0 1\n", ":3: forward ns is \"x\", expected a whole number from 0 to 1000000000000000", 4, 0},
+    {"DATA\n1\na -1 x NONE 0 1 NONE 0 1 NONE 0 1\n",
+     ":3: forward ns is \"x\", expected a whole number from 0 to 1000000000000000", 4, 0},
     {"DATA\n1\na -1 1 NONE 0 1 NONE 0 1 BROADCAST 0 1\n",
      ":3: found the collective \"BROADCAST\", expected NONE, ALLREDUCE, ALLGATHER, REDUCESCATTER or ALLTOALL", 4, 0},
     {"DATA\n1\na -1 1 NONE 0 1 NONE 0 1 ALLREDUCE_EP 0 1\n", "found the collective \"ALLREDUCE_EP\"", 4, 0},
@@ -276,6 +328,8 @@ main(void)
     tcase_add_test(tcase, simai_groups);
     tcase_add_test(tcase, astra_all_gather_counts_what_each_gives);
     tcase_add_loop_test(tcase, refused, 0, G_N_ELEMENTS(bad));
+    tcase_add_test(tcase, a_table_with_commas);
+    tcase_add_loop_test(tcase, table_refused, 0, G_N_ELEMENTS(bad_tables));
     tcase_add_test(tcase, a_short_file);
     tcase_add_test(tcase, all_problems);
     suite_add_tcase(suite, tcase);

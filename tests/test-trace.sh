@@ -34,7 +34,7 @@ has()
 
 llama=(traces/llama/llama.*.et)
 
-run 0 formats && [ "$(awk '{ print $1 }' "$work/out" | sort | tr '\n' ' ')" = " astra-sim chakra chakra-json dumpi goal htsim kineto nsys program program read simai written " ]
+run 0 formats && [ "$(awk '{ print $1 }' "$work/out" | sort | tr '\n' ' ')" = " astra-sim chakra chakra-json dumpi goal htsim kineto layers nsys program program read simai written " ]
 ok $? "formats lists both tables"
 
 run 0 info "${llama[@]}" --groups traces/llama/llama.json

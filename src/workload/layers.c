@@ -155,7 +155,7 @@ backward(Maker *maker, uint32_t index)
         weight_gradient(maker, layer);
     } else {
         weight_gradient(maker, layer);
-        if (index > 0 || !maker->table->no_input)
+        if (!maker->table->no_backward_input && (index > 0 || !maker->table->no_input))
             blocking(maker, layer, PASS_INPUT_GRADIENT);
     }
     memory(maker, layer, OP_FREE);

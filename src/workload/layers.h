@@ -27,11 +27,12 @@ typedef struct {
 } Layer;
 
 typedef struct {
-    GArray *layers;         /* of Layer */
-    gboolean input_first;   /* backward: input gradient before weight gradient; else after it */
-    gboolean no_input;      /* the first layer has no input gradient */
-    gboolean forward_only;  /* inference */
-    gboolean communication; /* weight-gradient collectives, one after another, and nothing else */
+    GArray *layers;             /* of Layer */
+    gboolean input_first;       /* backward: input gradient before weight gradient; else after it */
+    gboolean no_input;          /* the first layer has no input gradient */
+    gboolean no_backward_input; /* the backward pass of a layer is one piece, its weight gradient's */
+    gboolean forward_only;      /* inference */
+    gboolean communication;     /* weight-gradient collectives, one after another, and nothing else */
 } LayerTable;
 
 LayerTable *layer_table_new(void);

@@ -18,6 +18,7 @@ static const TraceFormat *const formats[] = {
     &trace_goal,
     &trace_htsim,
     &trace_kineto,
+    &trace_layers,
     &trace_nsys,
     &trace_program,
     &trace_simai,

@@ -33,7 +33,7 @@ typedef struct {
 extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goal, trace_htsim, trace_kineto,
     trace_nsys, trace_program;
 
-extern const TraceFormat trace_astra, trace_simai;
+extern const TraceFormat trace_astra, trace_layers, trace_simai;
 
 /* NULL-terminated. */
 const TraceFormat *const *trace_formats(void);

@@ -7,7 +7,7 @@
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const TraceFormat *const formats[] = {&trace_astra, &trace_simai};
+    static const TraceFormat *const formats[] = {&trace_astra, &trace_layers, &trace_simai};
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         char *files[] = {(char *)(uintptr_t)fuzz_file(data, size), NULL};
         formats[i]->recognise((const char *)data, size);
