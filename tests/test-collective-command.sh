@@ -101,4 +101,14 @@ refused 'a routing that is none' '--routing "random" is not known; one of ecmp, 
 collective all_reduce -f "$work/absent.graphml"
 is 'a file that is not there' '2 0' "$status $(wc -l <"$work/out" | tr -d ' ')"
 
+# 1.75 x bytes / (360 x 2^30 B/s); SimAI prints 76 and 304 us (../shared/data/peers/README.md)
+gives "SimAI's arithmetic" '16777216 75.955
+67108864 303.819' all_reduce --as simai -r 8 --busbw '360 GiB/s' -b 16MiB:64MiB:x4
+refused 'a peer that is not known' '--as "simia" is not known; known are: astra-sim, simai' all_reduce --as simia
+refused 'SimAI without busbw' \
+    "--as simai needs the bus bandwidth: give --busbw, such as --busbw '360 GiB/s'" all_reduce --as simai -r 8
+refused 'busbw without a peer' '--busbw is for --as' all_reduce -f "$dumbbell" --busbw 1GB/s
+refused 'ASTRA-sim without a system' '--as astra-sim needs its system file: give --system FILE.json' \
+    all_reduce -f "$dumbbell" --as astra-sim
+
 echo "1..$n"

@@ -13,7 +13,7 @@
 
 typedef struct {
     char *fabric, *ranks, *bytes, *model, *algorithm, *grain, *slice, *routing, *reduce_cost, *weights;
-    char *as, *system, *back_end;
+    char *as, *system, *back_end, *busbw;
     int channels, root;
     char **sets;
 } Options;
@@ -23,9 +23,9 @@ static const Options options_default = {.channels = 0};
 static void
 options_clear(Options *options)
 {
-    char *texts[] = {options->fabric, options->ranks,  options->bytes,   options->model,       options->algorithm,
-                     options->grain,  options->slice,  options->routing, options->reduce_cost, options->weights,
-                     options->as,     options->system, options->back_end};
+    char *texts[] = {options->fabric, options->ranks,  options->bytes,    options->model,       options->algorithm,
+                     options->grain,  options->slice,  options->routing,  options->reduce_cost, options->weights,
+                     options->as,     options->system, options->back_end, options->busbw};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_strfreev(options->sets);
@@ -236,7 +236,7 @@ run_options(const Options *options, const char *kind_text, GError **error)
     CollectiveKind kind;
     CollectiveConfig config;
     RoutingPolicy routing = ROUTING_ECMP;
-    if (options->fabric == NULL)
+    if (options->fabric == NULL && options->as == NULL)
         return error_input(error, "collective: on which fabric? Give --fabric FILE");
     if (!parse_kind(kind_text, &kind, error) || !parse_config(options, kind, &config, error))
         return FALSE;
@@ -250,11 +250,15 @@ run_options(const Options *options, const char *kind_text, GError **error)
     if (sizes == NULL)
         return FALSE;
     if (options->as != NULL) {
-        const CollectiveAs as = {options->as, options->fabric, options->system, options->back_end};
+        const CollectiveAs as = {options->as,    options->fabric, options->ranks,
+                                 options->busbw, options->system, options->back_end};
         return collective_as(&as, kind, sizes, error);
     }
-    if (options->system != NULL || options->back_end != NULL)
-        return error_input(error, "--%s is for --as astra-sim", options->system != NULL ? "system" : "back-end");
+    if (options->system != NULL || options->back_end != NULL || options->busbw != NULL)
+        return error_input(error, "--%s is for --as",
+                           options->system     ? "system"
+                           : options->back_end ? "back-end"
+                                               : "busbw");
     g_autoptr(Fabric) fabric =
         topology_load(options->fabric, NULL, NULL, (const char *const *)options->sets, NULL, error);
     if (fabric == NULL)
@@ -313,8 +317,10 @@ run(int argc, char **argv, GError **error)
         {"root", 0, 0, G_OPTION_ARG_INT, &o.root, "Of broadcast and reduce; default rank 0", "RANK"},
         {"routing", 0, 0, G_OPTION_ARG_STRING, &o.routing, "ecmp (default), spray, adaptive, dmodk", "POLICY"},
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &o.sets, "Change a value of a YAML fabric", "KEY=VALUE"},
-        {"as", 0, 0, G_OPTION_ARG_STRING, &o.as, "By the arithmetic of astra-sim; --fabric is its network.yml", "PEER"},
+        {"as", 0, 0, G_OPTION_ARG_STRING, &o.as, "By the arithmetic of astra-sim (--fabric: its network.yml) or simai",
+         "PEER"},
         {"system", 0, 0, G_OPTION_ARG_FILENAME, &o.system, "With --as: its system.json", "FILE"},
+        {"busbw", 0, 0, G_OPTION_ARG_STRING, &o.busbw, "With --as simai: the bus bandwidth", "RATE"},
         {"back-end", 0, 0, G_OPTION_ARG_STRING, &o.back_end, "With --as: unaware (default) or aware of congestion",
          "NAME"},
         {NULL},

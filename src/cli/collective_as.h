@@ -4,8 +4,10 @@
 #include "collective/collective.h"
 
 typedef struct {
-    const char *as;       /* "astra-sim" */
-    const char *network;  /* its network.yml */
+    const char *as;       /* "astra-sim" or "simai" */
+    const char *network;  /* its network.yml; of simai NULL */
+    const char *ranks;    /* of simai: their number */
+    const char *busbw;    /* of simai: a rate */
     const char *system;   /* its system.json; NULL = not given */
     const char *back_end; /* "aware" or "unaware"; NULL = unaware */
 } CollectiveAs;
