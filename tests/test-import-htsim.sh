@@ -90,7 +90,7 @@ refused 'a rate has a unit' '--rate: rate "100" has no unit; write for example "
     -o "$work/x.yaml" --rate 100 --latency '1 us'
 refused 'a tree says its own rates' 'import htsim: --topology says the rates and latencies; leave out --rate' htsim \
     "$cm" -o "$work/x.yaml" --rate '100 Gb/s' --topology x
-refused 'a format that is not known' "import: there is no format \"htsimm\"; did you mean \"htsim\"; see 'trainshed \
+refused 'a format that is not known' "there is no \"import htsimm\"; did you mean \"htsim\"; see 'trainshed \
 import --help'" htsimm "$cm"
 tier='Downlink_speed_Gbps 1\nDownlink_Latency_ns 1\nRadix_Down'
 printf '%b' "Nodes 8\nTiers 2\nPodsize 8\nTier 0\nRadix_Up 4\n$tier 4\nTier 1\n$tier 2\n" >"$work/small.topo"

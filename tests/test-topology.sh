@@ -151,7 +151,7 @@ topology formats
 is 'the formats are listed' '0 9' \
     "$status $(grep -cE '^  (graphml|htsim|iblinkinfo|ibnetdiscover|nccl|nvidia-smi|slurm) ' "$work/out")"
 
-refused 'a misspelt verb' "topology: there is no verb \"chek\"; did you mean \"check\"; see 'trainshed topology --help'" chek
+refused 'a misspelt verb' "there is no \"topology chek\"; did you mean \"check\"; see 'trainshed topology --help'" chek
 refused 'too few arguments' "0 arguments given, 1 to 3 expected; see 'trainshed topology show --help'" show
 refused 'no output' 'topology generate: where to? Give -o FILE' generate "$top/two-buildings.yaml"
 refused 'a missing file' "$work/none: cannot be opened: No such file or directory" show "$work/none"

@@ -41,3 +41,10 @@ suggest_nearest(const char *text, const char *const *words, size_t n_words)
     }
     return nearest;
 }
+
+char *
+suggest_hint(const char *text, const char *const *words, size_t n_words)
+{
+    const char *near = suggest_nearest(text, words, n_words);
+    return near != NULL ? g_strdup_printf("; did you mean \"%s\"", near) : g_strdup("");
+}

@@ -1,7 +1,7 @@
 /* jobs.c - trainshed jobs: formats, info, convert of job logs */
 #include "base/error.h"
-#include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/subcommand.h"
 #include "cli/table.h"
 #include "workload/job_log.h"
 
@@ -211,44 +211,17 @@ run_formats(int argc, char **argv, GError **error)
     return TRUE;
 }
 
-static const struct {
-    const char *name, *help;
-    gboolean (*run)(int argc, char **argv, GError **error);
-} subcommands[] = {
-    {"formats", "the formats that are read", run_formats},
-    {"info", "what a job log holds", run_info},
-    {"convert", "a job log, or a window of it, as CSV", run_convert},
+static const Subcommand subcommands[] = {
+    {"formats", "", "the formats that are read", run_formats},
+    {"info", "LOG", "what a job log holds", run_info},
+    {"convert", "LOG -o OUT", "a job log, or a window of it, as CSV", run_convert},
+    {NULL},
 };
-
-static void
-usage(FILE *out)
-{
-    fprintf(out, "usage: trainshed jobs SUBCOMMAND ...\n\n");
-    for (size_t i = 0; i < G_N_ELEMENTS(subcommands); i++)
-        fprintf(out, "  %-12s %s\n", subcommands[i].name, subcommands[i].help);
-    fprintf(out, "\n'trainshed jobs SUBCOMMAND --help' tells more.\n");
-}
 
 static gboolean
 run(int argc, char **argv, GError **error)
 {
-    if (argc < 2) {
-        usage(stderr);
-        return error_input(error, "jobs: a subcommand is missing");
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        usage(stdout);
-        return TRUE;
-    }
-    const char *names[G_N_ELEMENTS(subcommands)];
-    for (size_t i = 0; i < G_N_ELEMENTS(subcommands); i++) {
-        names[i] = subcommands[i].name;
-        if (strcmp(argv[1], names[i]) == 0)
-            return subcommands[i].run(argc - 1, argv + 1, error);
-    }
-    const char *near = suggest_nearest(argv[1], names, G_N_ELEMENTS(names));
-    return error_input(error, "there is no \"jobs %s\"%s%s%s; see 'trainshed jobs --help'", argv[1],
-                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+    return subcommand_run(&(SubcommandTable){"jobs", subcommands, NULL}, argc, argv, error);
 }
 
 const Command command_jobs = {"jobs", "job logs of clusters: formats, info, convert", run};

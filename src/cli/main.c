@@ -35,9 +35,8 @@ dispatch(int argc, char **argv, GError **error)
         if (strcmp(argv[1], names[n]) == 0)
             return commands[n]->run(argc - 1, argv + 1, error);
     }
-    const char *near = suggest_nearest(argv[1], names, n);
-    return error_input(error, "there is no command \"%s\"%s%s%s; see 'trainshed --help'", argv[1],
-                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+    g_autofree char *hint = suggest_hint(argv[1], names, n);
+    return error_input(error, "there is no command \"%s\"%s; see 'trainshed --help'", argv[1], hint);
 }
 
 int

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/subcommand.h"
 #include "cli/table.h"
 
 #include <math.h>
@@ -84,18 +85,15 @@ run_show(int argc, char **argv, GError **error)
     return TRUE;
 }
 
+static const Subcommand subcommands[] = {
+    {"show", "LOG", "a log as a table to compare with", run_show},
+    {NULL},
+};
+
 static gboolean
 run(int argc, char **argv, GError **error)
 {
-    gboolean help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
-    if (argc < 2 || help) {
-        fprintf(help ? stdout : stderr, "usage: trainshed measured show LOG\n\n"
-                                        "'trainshed measured show --help' tells more.\n");
-        return help || error_input(error, "measured: a subcommand is missing");
-    }
-    if (strcmp(argv[1], "show") == 0)
-        return run_show(argc - 1, argv + 1, error);
-    return error_input(error, "there is no \"measured %s\"; there is \"measured show\"", argv[1]);
+    return subcommand_run(&(SubcommandTable){"measured", subcommands, NULL}, argc, argv, error);
 }
 
 const Command command_measured = {"measured", "measurements of others as tables: show", run};

@@ -17,6 +17,7 @@ libtrainshed_a_SOURCES += src/cli/topology_cut.c
 libtrainshed_a_SOURCES += src/cli/jobs.c
 libtrainshed_a_SOURCES += src/cli/measured.c
 libtrainshed_a_SOURCES += src/cli/topology_join.c
+libtrainshed_a_SOURCES += src/cli/subcommand.c src/cli/subcommand.h
 libtrainshed_a_SOURCES += src/cli/topology_load.c
 libtrainshed_a_SOURCES += src/cli/topology_options.c
 libtrainshed_a_SOURCES += src/cli/topology_paths.c

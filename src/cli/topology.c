@@ -2,8 +2,8 @@
 #include "cli/topology.h"
 
 #include "base/error.h"
-#include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/subcommand.h"
 #include "cli/table.h"
 #include "fabric/generate.h"
 #include "fabric/graphml.h"
@@ -11,11 +11,6 @@
 
 #include <stdio.h>
 #include <string.h>
-
-typedef struct {
-    const char *name, *arguments, *help;
-    gboolean (*run)(int argc, char **argv, GError **error);
-} Verb;
 
 /* A fabric is written, and what it is said on standard output. */
 static gboolean
@@ -144,7 +139,7 @@ run_formats(int argc, char **argv, GError **error)
 }
 
 /* The table: one line a verb. */
-static const Verb verbs[] = {
+static const Subcommand verbs[] = {
     {"generate", "FILE.yaml -o OUT", "make a fabric from the generate keys of a scenario or settings file",
      topology_generate},
     {"import", "FILE -o OUT", "read a fabric in a known format, write it as GraphML", topology_import},
@@ -159,47 +154,21 @@ static const Verb verbs[] = {
     {"paths", "FABRIC A B", "the routes from A to B", topology_paths},
     {"cut", "FABRIC [A B]", "what buildings, regions or zones can send each other", topology_cut},
     {"formats", "", "the formats that are read and written", run_formats},
+    {NULL},
 };
 
 static void
-usage(FILE *out)
+print_more(FILE *out)
 {
-    fprintf(out, "usage: trainshed topology VERB ...\n\n");
-    g_autoptr(Table) table = table_new("|");
-    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
-        table_add(table, "  %s %s", verbs[i].name, verbs[i].arguments);
-        table_add(table, "%s", verbs[i].help);
-    }
-    table_print(table, out);
     fputc('\n', out);
     print_formats(out);
-    fprintf(out, "\nA FABRIC is a file in one of them, or a YAML file with a fabric key: a scenario, or settings.\n"
-                 "'trainshed topology VERB --help' tells more.\n");
+    fprintf(out, "\nA FABRIC is a file in one of them, or a YAML file with a fabric key: a scenario, or settings.\n");
 }
 
 static gboolean
 run(int argc, char **argv, GError **error)
 {
-    if (argc < 2) {
-        usage(stderr);
-        return error_input(error, "topology: no verb given");
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        usage(stdout);
-        return TRUE;
-    }
-    const char *names[G_N_ELEMENTS(verbs)];
-    for (size_t i = 0; i < G_N_ELEMENTS(verbs); i++) {
-        names[i] = verbs[i].name;
-        if (strcmp(argv[1], names[i]) == 0) {
-            g_autofree char *program = g_strconcat("trainshed topology ", names[i], NULL);
-            g_set_prgname(program); /* for --help */
-            return verbs[i].run(argc - 1, argv + 1, error);
-        }
-    }
-    const char *near = suggest_nearest(argv[1], names, G_N_ELEMENTS(names));
-    return error_input(error, "topology: there is no verb \"%s\"%s%s%s; see 'trainshed topology --help'", argv[1],
-                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+    return subcommand_run(&(SubcommandTable){"topology", verbs, print_more}, argc, argv, error);
 }
 
 const Command command_topology = {"topology", "make, read, check and question fabrics", run};

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "cli/command.h"
+#include "cli/subcommand.h"
 #include "cli/table.h"
 #include "cli/trace_info.h"
 #include "cli/trace_loggops.h"
@@ -208,46 +209,19 @@ run_convert(int argc, char **argv, GError **error)
     return TRUE;
 }
 
-static const struct {
-    const char *name, *help;
-    gboolean (*run)(int argc, char **argv, GError **error);
-} subcommands[] = {
-    {"formats", "the formats that are read and written", run_formats},
-    {"info", "what a trace holds", run_info},
-    {"check", "all that is wrong with a trace", run_check},
-    {"convert", "a trace in another format", run_convert},
-    {"loggops", "when a GOAL schedule ends under LogGOPS", trace_loggops},
+static const Subcommand subcommands[] = {
+    {"formats", "", "the formats that are read and written", run_formats},
+    {"info", "FILES", "what a trace holds", run_info},
+    {"check", "FILES", "all that is wrong with a trace", run_check},
+    {"convert", "FILES -o OUT", "a trace in another format", run_convert},
+    {"loggops", "FILE", "when a GOAL schedule ends under LogGOPS", trace_loggops},
+    {NULL},
 };
-
-static void
-usage(FILE *out)
-{
-    fprintf(out, "usage: trainshed trace SUBCOMMAND ...\n\n");
-    for (size_t i = 0; i < G_N_ELEMENTS(subcommands); i++)
-        fprintf(out, "  %-12s %s\n", subcommands[i].name, subcommands[i].help);
-    fprintf(out, "\n'trainshed trace SUBCOMMAND --help' tells more.\n");
-}
 
 static gboolean
 run(int argc, char **argv, GError **error)
 {
-    if (argc < 2) {
-        usage(stderr);
-        return error_input(error, "trace: a subcommand is missing");
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-        usage(stdout);
-        return TRUE;
-    }
-    const char *names[G_N_ELEMENTS(subcommands)];
-    for (size_t i = 0; i < G_N_ELEMENTS(subcommands); i++) {
-        names[i] = subcommands[i].name;
-        if (strcmp(argv[1], names[i]) == 0)
-            return subcommands[i].run(argc - 1, argv + 1, error);
-    }
-    const char *near = suggest_nearest(argv[1], names, G_N_ELEMENTS(names));
-    return error_input(error, "there is no \"trace %s\"%s%s%s; see 'trainshed trace --help'", argv[1],
-                       near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+    return subcommand_run(&(SubcommandTable){"trace", subcommands, NULL}, argc, argv, error);
 }
 
 const Command command_trace = {"trace", "recorded traces and programs: formats, info, check, convert", run};

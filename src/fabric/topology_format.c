@@ -50,9 +50,8 @@ topology_format_find(const char *name, GError **error)
         if (strcmp(name, names[i]) == 0)
             return formats[i];
     }
-    const char *near = suggest_nearest(name, names, G_N_ELEMENTS(names));
-    error_input(error, "there is no topology format \"%s\"%s%s%s; 'trainshed topology --help' lists them", name,
-                near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+    g_autofree char *hint = suggest_hint(name, names, G_N_ELEMENTS(names));
+    error_input(error, "there is no topology format \"%s\"%s; 'trainshed topology --help' lists them", name, hint);
     return NULL;
 }
 

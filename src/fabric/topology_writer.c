@@ -40,8 +40,7 @@ topology_writer_find(const char *name, GError **error)
         if (strcmp(name, names[n]) == 0)
             return writers[n];
     }
-    const char *near = suggest_nearest(name, names, n);
-    error_input(error, "fabrics are not written as \"%s\"%s%s%s; 'trainshed topology --help' lists what is", name,
-                near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+    g_autofree char *hint = suggest_hint(name, names, n);
+    error_input(error, "fabrics are not written as \"%s\"%s; 'trainshed topology --help' lists what is", name, hint);
     return NULL;
 }

@@ -188,9 +188,8 @@ resolve(const char *text, GError **error)
     for (const char *c = text; *c != '\0'; c++)
         if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_')
             return text;
-    const char *near = suggest_nearest(text, names, G_N_ELEMENTS(canned));
-    error_input(error, "there is no query \"%s\"%s%s%s; 'trainshed query DB' lists them, and SQL is taken too", text,
-                near != NULL ? "; did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"" : "");
+    g_autofree char *hint = suggest_hint(text, names, G_N_ELEMENTS(canned));
+    error_input(error, "there is no query \"%s\"%s; 'trainshed query DB' lists them, and SQL is taken too", text, hint);
     return NULL;
 }
 

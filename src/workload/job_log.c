@@ -48,9 +48,8 @@ find_format(const char *name, GError **error)
         if (strcmp(name, names[n]) == 0)
             return formats[n];
     }
-    const char *near = suggest_nearest(name, names, n);
-    error_input(error, "there is no job log format \"%s\"%s%s%s; 'trainshed jobs formats' lists them", name,
-                near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+    g_autofree char *hint = suggest_hint(name, names, n);
+    error_input(error, "there is no job log format \"%s\"%s; 'trainshed jobs formats' lists them", name, hint);
     return NULL;
 }
 

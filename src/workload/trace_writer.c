@@ -39,8 +39,7 @@ trace_writer_find(const char *name, GError **error)
         if (strcmp(name, names[n]) == 0)
             return writers[n];
     }
-    const char *near = suggest_nearest(name, names, n);
-    error_input(error, "traces are not written as \"%s\"%s%s%s; 'trainshed trace formats' lists what is", name,
-                near ? "; did you mean \"" : "", near ? near : "", near ? "\"" : "");
+    g_autofree char *hint = suggest_hint(name, names, n);
+    error_input(error, "traces are not written as \"%s\"%s; 'trainshed trace formats' lists what is", name, hint);
     return NULL;
 }
