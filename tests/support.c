@@ -51,6 +51,15 @@ support_source(const char *relative)
     return below("SRCDIR", ".", relative);
 }
 
+char *
+support_save(const char *text)
+{
+    char *path = g_strdup("/tmp/trainshed-test-XXXXXX");
+    close(mkstemp(path));
+    ck_assert(g_file_set_contents(path, text, -1, NULL));
+    return path;
+}
+
 void
 support_expect_error(GError **error, int code, const char *text)
 {

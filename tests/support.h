@@ -28,5 +28,8 @@ const char *support_source(const char *relative);
         return;                                                                                                        \
     }
 
+/* A file of its own in /tmp that holds this text; the test unlinks it and frees the path. */
+char *support_save(const char *text);
+
 /* Asserts that call returned false/NULL with an error of this code whose message contains text; frees it. */
 void support_expect_error(GError **error, int code, const char *text);

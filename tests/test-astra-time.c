@@ -8,7 +8,6 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct {
     AstraBackEnd back_end;
@@ -67,23 +66,15 @@ START_TEST(peers_answers)
 }
 END_TEST
 
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-astra-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
-
 /* By hand: 4 ranks, 100 GB/s of 2^30, 4 GiB, so a chunk of 1 GiB takes 1e9 / 100 = 1e7 ns; 0 latency; 3 ns a step.
  * Memory 1024 B/ns: a pass of 1 GiB is 1048576 ns. Ring: 6 steps, 7 delays, 3 reductions. */
 START_TEST(ring_by_hand)
 {
     g_autofree char *network_path =
-        save("topology: [ Switch ]\nnpus_count: [ 4 ]\nbandwidth: [ 100 ]\nlatency: [ 0 ]\n");
-    g_autofree char *system_path = save("{\"preferred-dataset-splits\": 1, \"endpoint-delay\": 3, \"local-mem-bw\": "
-                                        "1024, \"all-reduce-implementation\": [\"ring\"]}");
+        support_save("topology: [ Switch ]\nnpus_count: [ 4 ]\nbandwidth: [ 100 ]\nlatency: [ 0 ]\n");
+    g_autofree char *system_path =
+        support_save("{\"preferred-dataset-splits\": 1, \"endpoint-delay\": 3, \"local-mem-bw\": "
+                     "1024, \"all-reduce-implementation\": [\"ring\"]}");
     GError *error = NULL;
     g_autoptr(AstraNetwork) network = astra_network_read(network_path, NULL, &error);
     g_autoptr(AstraSystem) system = astra_system_read(system_path, &error);
@@ -114,7 +105,7 @@ static const struct {
 
 START_TEST(bad_system)
 {
-    g_autofree char *path = save(bad_systems[_i].text);
+    g_autofree char *path = support_save(bad_systems[_i].text);
     GError *error = NULL;
     ck_assert(astra_system_read(path, &error) == NULL);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad_systems[_i].message);

@@ -11,15 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-astra-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
-
 /* nodes = ranks + a switch for every row of a Switch; cables: Switch n of n, Ring n (2: 1), FullyConnected n(n-1)/2. */
 static const struct {
     const char *topology, *npus;
@@ -41,7 +32,7 @@ START_TEST(counts)
     const char *value = values[g_strv_length(dimensions)];
     g_autofree char *text = g_strdup_printf("topology: [%s]\nnpus_count: [%s]\nbandwidth: [%s]\nlatency: [%s]\n",
                                             shapes[_i].topology, shapes[_i].npus, value, value);
-    g_autofree char *path = save(text);
+    g_autofree char *path = support_save(text);
     GError *error = NULL;
     g_autoptr(Fabric) fabric = topology_read(path, NULL, NULL, NULL, &error);
     ck_assert_msg(fabric != NULL, "%s", error != NULL ? error->message : "");
@@ -105,7 +96,7 @@ static const struct {
 
 START_TEST(refused)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert(topology_read(path, "astra-sim", NULL, NULL, &error) == NULL);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);
@@ -116,7 +107,7 @@ END_TEST
 /* Five problems in one file, each with its line, in file order of the keys. */
 START_TEST(all_problems)
 {
-    g_autofree char *path = save("topology: [Star, Ring]\nnpus_count: [1, 4, 4]\nbandwidth: [1, x]\n");
+    g_autofree char *path = support_save("topology: [Star, Ring]\nnpus_count: [1, 4, 4]\nbandwidth: [1, x]\n");
     TopologyOptions options = topology_options_default;
     options.problems = g_ptr_array_new_with_free_func(g_free);
     GError *error = NULL;

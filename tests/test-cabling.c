@@ -8,18 +8,8 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const TopologyOptions given = {.default_rate_Bps = 12.5e9, .default_latency_ps = 500000, .detour = 1};
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-cabling-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 static uint32_t
 count_kind(const Fabric *fabric, NodeKind kind)
@@ -35,10 +25,14 @@ static const struct {
     const char *file, *format;
     uint32_t devices, hosts, cables;
 } files[] = {
-    {"batfish-example-layer1.json", "batfish", 15, 0, 20 - 1}, {"batfish-aristaevpn-layer1.json", "batfish", 14, 0, 34},
-    {"containerlab-clos01.yml", "containerlab", 5, 2, 4},  {"containerlab-clos02.yml", "containerlab", 14, 4, 16},
-    {"sonic-lab-links.csv", "sonic-links", 12, 0, 77 - 17},     {"sonic-minigraph-dpu.xml", "sonic-minigraph", 2, 0, 2},
-    {"lldp-nxos-multiline.txt", "lldp", 10, 0, 15},        {"lldp-arista-detail.txt", "lldp", 13, 0, 20},
+    {"batfish-example-layer1.json", "batfish", 15, 0, 20 - 1},
+    {"batfish-aristaevpn-layer1.json", "batfish", 14, 0, 34},
+    {"containerlab-clos01.yml", "containerlab", 5, 2, 4},
+    {"containerlab-clos02.yml", "containerlab", 14, 4, 16},
+    {"sonic-lab-links.csv", "sonic-links", 12, 0, 77 - 17},
+    {"sonic-minigraph-dpu.xml", "sonic-minigraph", 2, 0, 2},
+    {"lldp-nxos-multiline.txt", "lldp", 10, 0, 15},
+    {"lldp-arista-detail.txt", "lldp", 13, 0, 20},
 };
 
 START_TEST(real_files_have_their_published_counts)
@@ -85,7 +79,7 @@ START_TEST(a_cable_is_one_from_either_end)
 #define EDGE(a, pa, b, pb)                                                                                             \
     "{\"node1\": {\"hostname\": \"" a "\", \"interfaceName\": \"" pa "\"}, \"node2\": {\"hostname\": \"" b             \
     "\", \"interfaceName\": \"" pb "\", \"x\": [1]}}"
-    g_autofree char *path = save("{\"v\": {}, \"edges\": [" EDGE("a", "e1", "b", "e1") "," EDGE(
+    g_autofree char *path = support_save("{\"v\": {}, \"edges\": [" EDGE("a", "e1", "b", "e1") "," EDGE(
         "b", "e1", "a", "e1") "," EDGE("a", "e2", "b", "e2") "," EDGE("a", "e3", "a", "e4") "]}");
     g_autofree char *notes = NULL;
     g_autoptr(Fabric) fabric = topology_read(path, NULL, &given, &notes, NULL);
@@ -100,14 +94,14 @@ END_TEST
 START_TEST(two_devices_tell_of_each_other)
 {
     g_autofree char *a =
-        save("a# show lldp neighbors\nDevice ID            Local Intf      Hold-time  Capability  Port ID\n"
-             "b                    Eth1/1          120        BR           Eth1/2\n"
-             "a-rather-long-name.example\n                     Eth1/3          120                     e9\n"
-             "Total entries displayed: 2\n");
+        support_save("a# show lldp neighbors\nDevice ID            Local Intf      Hold-time  Capability  Port ID\n"
+                     "b                    Eth1/1          120        BR           Eth1/2\n"
+                     "a-rather-long-name.example\n                     Eth1/3          120                     e9\n"
+                     "Total entries displayed: 2\n");
     g_autofree char *b =
-        save("b# show lldp neighbors\nDevice ID            Local Intf      Hold-time  Capability  Port ID\n"
-             "a                    Eth1/2          120        BR           Eth1/1\n"
-             "Total entries displayed: 1\n");
+        support_save("b# show lldp neighbors\nDevice ID            Local Intf      Hold-time  Capability  Port ID\n"
+                     "a                    Eth1/2          120        BR           Eth1/1\n"
+                     "Total entries displayed: 1\n");
     const char *const with[] = {b, NULL};
     TopologyOptions options = given;
     options.companions = with;
@@ -150,7 +144,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(topology_read(path, bad[_i].format, &given, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);
@@ -160,7 +154,7 @@ END_TEST
 
 START_TEST(what_the_file_does_not_say_is_asked_for)
 {
-    g_autofree char *path = save(LAB "    - endpoints: [\"a:e1\", \"b:e1\"]\n");
+    g_autofree char *path = support_save(LAB "    - endpoints: [\"a:e1\", \"b:e1\"]\n");
     TopologyOptions less = given;
     less.default_rate_Bps = 0;
     GError *error = NULL;

@@ -9,16 +9,6 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-htsim-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 /* hosts; switches of tier 0, 1 and 2; cables. With R ports down and U up of a leaf, S down and V up of a spine: leaves
  * = hosts / R, spines = leaves U / S, cores = spines V / ports of a core; cables = hosts + leaves U + spines V. */
@@ -108,7 +98,7 @@ static const struct {
 
 START_TEST(wires_speeds_and_latencies_are_those_of_the_file)
 {
-    g_autofree char *path = save(tree), *notes = NULL;
+    g_autofree char *path = support_save(tree), *notes = NULL;
     GError *error = NULL;
     g_autoptr(Fabric) fabric = topology_read(path, NULL, NULL, &notes, &error);
     g_unlink(path);
@@ -182,7 +172,7 @@ replaced(const char *text, const char *old, const char *new)
 START_TEST(a_wrong_tree_is_refused_with_its_place)
 {
     g_autofree char *text = replaced(tree, wrong_trees[_i].old, wrong_trees[_i].new);
-    g_autofree char *path = save(text), *expected = g_strconcat(path, wrong_trees[_i].message, NULL);
+    g_autofree char *path = support_save(text), *expected = g_strconcat(path, wrong_trees[_i].message, NULL);
     g_autoptr(GError) error = NULL;
     g_autoptr(Fabric) fabric = topology_htsim.read(path, &topology_options_default, NULL, &error);
     g_unlink(path);
@@ -195,17 +185,19 @@ END_TEST
 /* A tree of 4 M hosts with 65,536 uplinks a leaf is refused before it is made. */
 START_TEST(a_tree_beyond_all_measure_is_refused)
 {
-    g_autofree char *path = save("Nodes 4194304\nTiers 2\nPodsize 4194304\nTier 0\nDownlink_speed_Gbps 1024\n"
-                                 "Radix_Down 1\nRadix_Up 1024\nDownlink_Latency_ns 1\nTier 1\nDownlink_speed_Gbps 1\n"
-                                 "Radix_Down 4194304\nDownlink_Latency_ns 1\n");
+    g_autofree char *path =
+        support_save("Nodes 4194304\nTiers 2\nPodsize 4194304\nTier 0\nDownlink_speed_Gbps 1024\n"
+                     "Radix_Down 1\nRadix_Up 1024\nDownlink_Latency_ns 1\nTier 1\nDownlink_speed_Gbps 1\n"
+                     "Radix_Down 4194304\nDownlink_Latency_ns 1\n");
     GError *error = NULL;
     ck_assert_ptr_null(topology_htsim.read(path, &topology_options_default, NULL, &error));
     g_unlink(path);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT,
                          "Radix_Down is \"4194304\", expected a whole number from 1 to 65536");
     g_free(path);
-    path = save("Nodes 65536\nTiers 2\nPodsize 65536\nTier 0\nDownlink_speed_Gbps 1024\nRadix_Down 1\nRadix_Up 1024\n"
-                "Downlink_Latency_ns 1\nTier 1\nDownlink_speed_Gbps 1\nRadix_Down 65536\nDownlink_Latency_ns 1\n");
+    path = support_save(
+        "Nodes 65536\nTiers 2\nPodsize 65536\nTier 0\nDownlink_speed_Gbps 1024\nRadix_Down 1\nRadix_Up 1024\n"
+        "Downlink_Latency_ns 1\nTier 1\nDownlink_speed_Gbps 1\nRadix_Down 65536\nDownlink_Latency_ns 1\n");
     ck_assert_ptr_null(topology_htsim.read(path, &topology_options_default, NULL, &error));
     g_unlink(path);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT,
@@ -303,7 +295,7 @@ static const struct {
 
 START_TEST(a_wrong_matrix_is_refused_with_its_place)
 {
-    g_autofree char *path = save(wrong_matrices[_i].text);
+    g_autofree char *path = support_save(wrong_matrices[_i].text);
     g_autofree char *expected = g_strconcat(path, wrong_matrices[_i].message, NULL);
     g_autoptr(GError) error = NULL;
     g_autoptr(HtsimMatrix) matrix = htsim_matrix_read(path, &error);
@@ -328,7 +320,7 @@ static const struct {
 
 START_TEST(trees_and_matrices_are_told_apart)
 {
-    g_autofree char *path = save(heads[_i].head);
+    g_autofree char *path = support_save(heads[_i].head);
     GError *error = NULL;
     const TraceFormat *trace = trace_format_recognise(path, &error);
     g_unlink(path);
@@ -360,9 +352,9 @@ listing(const Workload *workload, uint32_t rank)
 
 START_TEST(a_flow_is_a_send_a_recv_and_what_it_waits_for)
 {
-    g_autofree char *path = save("Nodes 4\nConnections 2\nTriggers 1\n"
-                                 "0->1 id 5 start 40 size 100 send_done_trigger 9 prio 3\n"
-                                 "1->2 trigger 9 size 7\ntrigger id 9 oneshot\n");
+    g_autofree char *path = support_save("Nodes 4\nConnections 2\nTriggers 1\n"
+                                         "0->1 id 5 start 40 size 100 send_done_trigger 9 prio 3\n"
+                                         "1->2 trigger 9 size 7\ntrigger id 9 oneshot\n");
     GError *error = NULL;
     const TraceSource source = {.files = &path, .n_files = 1};
     g_autoptr(Workload) workload = trace_read(NULL, &source, &error);

@@ -8,23 +8,13 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const TopologyOptions options = {.default_rate_Bps = 12.5e9, .default_latency_ps = 600000, .detour = 1};
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-iblink-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 static Fabric *
 read_text(const char *text, char **notes)
 {
-    g_autofree char *path = save(text);
+    g_autofree char *path = support_save(text);
     GError *error = NULL;
     Fabric *fabric = topology_read(path, NULL, &options, notes, &error);
     ck_assert_msg(fabric != NULL, "%s", error ? error->message : "");
@@ -168,7 +158,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(topology_read(path, NULL, &options, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);

@@ -8,23 +8,13 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const TopologyOptions options = {.default_rate_Bps = 12.5e9, .default_latency_ps = 600000, .detour = 1};
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-ib-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 static Fabric *
 read_text(const char *text, char **notes)
 {
-    g_autofree char *path = save(text);
+    g_autofree char *path = support_save(text);
     GError *error = NULL;
     Fabric *fabric = topology_read(path, NULL, &options, notes, &error);
     ck_assert_msg(fabric != NULL, "%s", error ? error->message : "");
@@ -247,7 +237,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(topology_read(path, NULL, &options, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);
@@ -257,7 +247,8 @@ END_TEST
 
 START_TEST(all_problems_on_request)
 {
-    g_autofree char *path = save("Switch 8 \"S-1\"\n[1] \"a\"[2]\nhello\n[9] \"S-2\"[1]\nSwitch x\n[1] \"S-2\"[3]\n");
+    g_autofree char *path =
+        support_save("Switch 8 \"S-1\"\n[1] \"a\"[2]\nhello\n[9] \"S-2\"[1]\nSwitch x\n[1] \"S-2\"[3]\n");
     g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
     TopologyOptions all = options;
     all.problems = problems;
@@ -274,7 +265,7 @@ END_TEST
 
 START_TEST(what_the_file_does_not_say_is_asked_for)
 {
-    g_autofree char *path = save("Switch 8 \"S-1\"\n[1] \"S-2\"[2]\n");
+    g_autofree char *path = support_save("Switch 8 \"S-1\"\n[1] \"S-2\"[2]\n");
     TopologyOptions less = options;
     less.default_rate_Bps = 0;
     GError *error = NULL;

@@ -9,21 +9,11 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-jobs-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 static JobLog *
 read_text(const char *text)
 {
-    g_autofree char *path = save(text);
+    g_autofree char *path = support_save(text);
     GError *error = NULL;
     JobLog *log = job_log_read(path, NULL, &error);
     ck_assert_msg(log != NULL, "%s", error ? error->message : "");
@@ -138,7 +128,7 @@ START_TEST(every_real_log_survives_a_round_trip)
     NEED_SHARED(path, relative);
     g_autoptr(JobLog) log = job_log_read(path, NULL, NULL);
     ck_assert_ptr_nonnull(log);
-    g_autofree char *out = save("");
+    g_autofree char *out = support_save("");
     GError *error = NULL;
     ck_assert(job_log_write(log, out, &error));
     g_autoptr(JobLog) back = job_log_read(out, NULL, &error);
@@ -292,7 +282,7 @@ START_TEST(windows_count_from_their_beginning)
     /* The zero of a window is kept by a round trip although nothing arrives at it. */
     g_autoptr(JobLog) late = read_text(text);
     job_log_cut(late, 5000, JOB_LOG_ABSENT);
-    g_autofree char *out = save("");
+    g_autofree char *out = support_save("");
     ck_assert(job_log_write(late, out, NULL));
     g_autoptr(JobLog) back = job_log_read(out, NULL, NULL);
     g_unlink(out);
@@ -329,7 +319,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(job_log_read(path, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);

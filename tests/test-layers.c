@@ -9,16 +9,6 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-layers-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 static Workload *
 read_path(const char *path, const char *format, uint32_t ranks, uint32_t model_parallel, GPtrArray *problems,
@@ -150,7 +140,7 @@ static const struct {
 
 START_TEST(what_waits_for_what)
 {
-    g_autofree char *path = save(orders[_i].text);
+    g_autofree char *path = support_save(orders[_i].text);
     GError *error = NULL;
     g_autoptr(Workload) workload = read_path(path, "astra-sim", orders[_i].ranks, 0, NULL, &error);
     ck_assert_msg(workload != NULL, "%s", error != NULL ? error->message : "");
@@ -175,9 +165,9 @@ expect_members(const Workload *workload, const char *name, uint32_t rank, const 
 /* TP 2, EP 2 of 16: DP = 8 ranks apart 16 / 8 = 2; an expert group is the same place of two TP groups. */
 START_TEST(simai_groups)
 {
-    g_autofree char *path =
-        save("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 16\n1\n"
-             "moe -1 1 ALLTOALL_EP 8 1 ALLGATHER 16 1 REDUCESCATTER_DP_EP 8 0\n");
+    g_autofree char *path = support_save(
+        "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 vpp: 1 ga: 1 all_gpus: 16\n1\n"
+        "moe -1 1 ALLTOALL_EP 8 1 ALLGATHER 16 1 REDUCESCATTER_DP_EP 8 0\n");
     GError *error = NULL;
     g_autoptr(Workload) workload = read_path(path, NULL, 0, 0, NULL, &error);
     ck_assert_msg(workload != NULL, "%s", error != NULL ? error->message : "");
@@ -194,7 +184,7 @@ END_TEST
 /* Each of 4 model-parallel ranks contributes 100 bytes: the result has 400. */
 START_TEST(astra_all_gather_counts_what_each_gives)
 {
-    g_autofree char *path = save("HYBRID_DATA_MODEL\n1\na -1 1 ALLGATHER 100 1 NONE 0 1 NONE 0 0\n");
+    g_autofree char *path = support_save("HYBRID_DATA_MODEL\n1\na -1 1 ALLGATHER 100 1 NONE 0 1 NONE 0 0\n");
     GError *error = NULL;
     g_autoptr(Workload) workload = read_path(path, NULL, 16, 4, NULL, &error);
     ck_assert(workload != NULL);
@@ -207,8 +197,8 @@ END_TEST
 START_TEST(a_table_with_commas)
 {
     g_autofree char *path =
-        save("# two layers\nname, forward_time, backward_flops, backward_bytes, parameters, "
-             "activation_bytes, parameter_bytes\na, 1 ms, 1e12, 1e9, 3, 64, 2\nb, 2 ms, 2e12, , 5, , 4\n");
+        support_save("# two layers\nname, forward_time, backward_flops, backward_bytes, parameters, "
+                     "activation_bytes, parameter_bytes\na, 1 ms, 1e12, 1e9, 3, 64, 2\nb, 2 ms, 2e12, , 5, , 4\n");
     GError *error = NULL;
     ck_assert_str_eq(trace_format_recognise(path, &error)->name, "layers");
     g_autoptr(Workload) workload = read_path(path, NULL, 8, 0, NULL, &error);
@@ -244,7 +234,7 @@ static const struct {
 
 START_TEST(table_refused)
 {
-    g_autofree char *path = save(bad_tables[_i].text);
+    g_autofree char *path = support_save(bad_tables[_i].text);
     GError *error = NULL;
     ck_assert(read_path(path, "layers", 8, 0, NULL, &error) == NULL);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad_tables[_i].message);
@@ -284,7 +274,7 @@ static const struct {
 
 START_TEST(refused)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert(read_path(path, "astra-sim", bad[_i].ranks, bad[_i].model, NULL, &error) == NULL);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);
@@ -303,7 +293,7 @@ END_TEST
 
 START_TEST(all_problems)
 {
-    g_autofree char *path = save("DATA\n3\na -1 x ALLREDUCE 0 1 NONE 0 1 BROADCAST 8 1\nb -1 1\n");
+    g_autofree char *path = support_save("DATA\n3\na -1 x ALLREDUCE 0 1 NONE 0 1 BROADCAST 8 1\nb -1 1\n");
     g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
     GError *error = NULL;
     ck_assert(read_path(path, "astra-sim", 4, 0, problems, &error) == NULL);

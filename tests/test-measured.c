@@ -9,16 +9,6 @@
 
 #include <glib/gstdio.h>
 #include <math.h>
-#include <unistd.h>
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-measured-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 /* The figures of ../shared/data/measured/README.md. */
 static const struct {
@@ -110,10 +100,11 @@ END_TEST
 /* Of two ranks all-reduce's factor is 1 and all-gather's 1/2. 1,000,000 B in 100 us are 10 GB/s. */
 START_TEST(rows_that_do_not_agree_are_counted)
 {
-    g_autofree char *path = save(TWO_RANKS "1000000 250000 float sum -1 100.0 10.00 10.00 0 100.0 10.00 10.00 0\n"
-                                           "1000000 250000 float sum -1 100.0 12.00 12.00 0 100.0 10.00 10.00 0\n"
-                                           "1000000 250000 float sum -1 100.0 10.00 10.00 0 100.0 10.00 10.02 0\n"
-                                           "2000000 500000 float sum -1 200.0 10.00 10.00 0 200.0 10.00 10.00 N/A\n");
+    g_autofree char *path =
+        support_save(TWO_RANKS "1000000 250000 float sum -1 100.0 10.00 10.00 0 100.0 10.00 10.00 0\n"
+                               "1000000 250000 float sum -1 100.0 12.00 12.00 0 100.0 10.00 10.00 0\n"
+                               "1000000 250000 float sum -1 100.0 10.00 10.00 0 100.0 10.00 10.02 0\n"
+                               "2000000 500000 float sum -1 200.0 10.00 10.00 0 200.0 10.00 10.00 N/A\n");
     g_autoptr(Measured) measured = measured_read(path, NULL);
     ck_assert_ptr_nonnull(measured);
     ck_assert_uint_eq(measured->rows->len, 4);
@@ -139,7 +130,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(measured_read(path, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);

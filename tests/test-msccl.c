@@ -10,16 +10,6 @@
 
 #include <glib/gstdio.h>
 #include <math.h>
-#include <unistd.h>
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-msccl-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 /* Steps by type, counted in the files by grep. */
 static const struct {
@@ -138,8 +128,8 @@ END_TEST
 /* 2 GPUs: S both ways at once, 1 us up, then nothing to reduce at cost 0: 1 us + S / B. */
 START_TEST(an_exchange_by_hand)
 {
-    g_autofree char *path =
-        save(EXCHANGE(STEP("0", "s", "i", "0", "o", "0", "-1", "-1") STEP("1", "rrc", "i", "0", "o", "0", "-1", "-1")));
+    g_autofree char *path = support_save(
+        EXCHANGE(STEP("0", "s", "i", "0", "o", "0", "-1", "-1") STEP("1", "rrc", "i", "0", "o", "0", "-1", "-1")));
     g_autofree char *name = g_strconcat("msccl:", path, NULL);
     g_autoptr(Fabric) fabric = world_switch(2, PS_PER_US, 1e9);
     WorldRun run = {.model = "fluid",
@@ -189,7 +179,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named_with_its_step)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(msccl_read(path, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);

@@ -8,16 +8,6 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-ns3-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 /* From line 1 of each file: GPUs = nodes - NVSwitches - switches, one NIC more a GPU, links + one PCIe cable a GPU. */
 static const struct {
@@ -66,7 +56,7 @@ END_TEST
 START_TEST(hpcc_form)
 {
     g_autofree char *path =
-        save("4 2 3\n2 3\n0 2 100Gbps 1000ns 0.000000\n1 3 100Gbps 1000ns 0\n2 3 400Gbps 2us 0.5\n");
+        support_save("4 2 3\n2 3\n0 2 100Gbps 1000ns 0.000000\n1 3 100Gbps 1000ns 0\n2 3 400Gbps 2us 0.5\n");
     GError *error = NULL;
     g_autoptr(Fabric) fabric = topology_read(path, NULL, NULL, NULL, &error);
     ck_assert_msg(fabric != NULL, "%s", error != NULL ? error->message : "");
@@ -97,7 +87,7 @@ static const struct {
 
 START_TEST(refused)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert(topology_read(path, "ns3", NULL, NULL, &error) == NULL);
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);

@@ -8,24 +8,14 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const TopologyOptions options = {
     .default_rate_Bps = 24e9, .nvlink_rate_Bps = 20e9, .default_latency_ps = 300000, .detour = 1};
 
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-smi-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
-
 static Fabric *
 read_text(const char *text, char **notes)
 {
-    g_autofree char *path = save(text);
+    g_autofree char *path = support_save(text);
     GError *error = NULL;
     Fabric *fabric = topology_read(path, NULL, &options, notes, &error);
     ck_assert_msg(fabric != NULL, "%s", error ? error->message : "");
@@ -135,7 +125,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(topology_read(path, NULL, &options, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);
@@ -145,7 +135,7 @@ END_TEST
 
 START_TEST(what_the_file_does_not_say_is_asked_for)
 {
-    g_autofree char *path = save("GPU0 GPU1 NIC0\nGPU0 X NV1 PIX\nGPU1 NV1 X PIX\nNIC0 PIX PIX X\n");
+    g_autofree char *path = support_save("GPU0 GPU1 NIC0\nGPU0 X NV1 PIX\nGPU1 NV1 X PIX\nNIC0 PIX PIX X\n");
     TopologyOptions less[3] = {options, options, options};
     less[0].nvlink_rate_Bps = 0;
     less[1].default_rate_Bps = 0;
@@ -165,7 +155,7 @@ END_TEST
 
 START_TEST(all_problems_on_request)
 {
-    g_autofree char *path = save("GPU0 GPU1 GPU2\nGPU0 X QPI PIX\nGPU1 PIX\n");
+    g_autofree char *path = support_save("GPU0 GPU1 GPU2\nGPU0 X QPI PIX\nGPU1 PIX\n");
     g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
     TopologyOptions all = options;
     all.problems = problems;

@@ -10,18 +10,8 @@
 
 #include <glib/gstdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const TopologyOptions options = {.default_rate_Bps = 50e9, .default_latency_ps = 600000, .detour = 1};
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-slurm-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 typedef struct {
     uint32_t switches, leaves, hosts, trunks, roots;
@@ -94,7 +84,7 @@ START_TEST(real_files_have_their_counts_and_come_back_from_a_round_trip)
     ck_assert_msg(fabric != NULL, "%s", error ? error->message : "");
     assert_counts(fabric, files[_i].counts);
 
-    g_autofree char *out = save("");
+    g_autofree char *out = support_save("");
     g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
     const TopologyWriter *writer = topology_writer_find("slurm", NULL);
     ck_assert_msg(writer->write(fabric, out, notes, &error), "%s", error ? error->message : "");
@@ -169,8 +159,8 @@ END_TEST
 
 START_TEST(keys_comments_and_continued_lines)
 {
-    g_autofree char *path = save("# a tree\nswitchname=top SWITCHES=l[1-2] LinkSpeed=100 # the root\n"
-                                 "SwitchName=l1 \\\n  Nodes=a[1-2]\r\nSwitchName=l2 Nodes=b\n");
+    g_autofree char *path = support_save("# a tree\nswitchname=top SWITCHES=l[1-2] LinkSpeed=100 # the root\n"
+                                         "SwitchName=l1 \\\n  Nodes=a[1-2]\r\nSwitchName=l2 Nodes=b\n");
     g_autofree char *notes = NULL;
     g_autoptr(Fabric) fabric = topology_read(path, NULL, &options, &notes, NULL);
     ck_assert_ptr_nonnull(fabric);
@@ -203,7 +193,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(topology_read(path, NULL, &options, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);
@@ -213,7 +203,8 @@ END_TEST
 
 START_TEST(all_problems_on_request)
 {
-    g_autofree char *path = save("SwitchName=a Nods=x\nSwitchName=b Nodes=y\nSwitchName=c Switches=d\nNodes=q\n");
+    g_autofree char *path =
+        support_save("SwitchName=a Nods=x\nSwitchName=b Nodes=y\nSwitchName=c Switches=d\nNodes=q\n");
     g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
     TopologyOptions all = options;
     all.problems = problems;
@@ -229,7 +220,7 @@ END_TEST
 
 START_TEST(what_the_file_does_not_say_is_asked_for)
 {
-    g_autofree char *path = save("SwitchName=a Nodes=x\n");
+    g_autofree char *path = support_save("SwitchName=a Nodes=x\n");
     TopologyOptions less = options;
     less.default_rate_Bps = 0;
     GError *error = NULL;

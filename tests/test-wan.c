@@ -10,18 +10,8 @@
 #include <glib/gstdio.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static const TopologyOptions given = {.default_rate_Bps = 12.5e9, .default_latency_ps = PS_PER_MS, .detour = 1};
-
-static char *
-save(const char *text)
-{
-    char *path = g_strdup("/tmp/trainshed-wan-XXXXXX");
-    close(mkstemp(path));
-    ck_assert(g_file_set_contents(path, text, -1, NULL));
-    return path;
-}
 
 /* ../shared/data/wan/README.md: nodes; edges and self-loops; edges with a length, their sum and the longest, km; edges
  * whose LinkSpeedRaw is a number. */
@@ -166,7 +156,7 @@ END_TEST
 /* Three places, two called alike, and a point between cables. With two hosts a place: 3 x 2 hosts. Detour 2. */
 START_TEST(hosts_names_and_detours)
 {
-    g_autofree char *path = save(ZOO_KEYS PLACE("0", "A/B", "0", "10") PLACE("1", "A/B", "0", "11") PLACE(
+    g_autofree char *path = support_save(ZOO_KEYS PLACE("0", "A/B", "0", "10") PLACE("1", "A/B", "0", "11") PLACE(
         "2", "C", "0", "12") "<node id='3'><data key='d4'>1</data></node>"
                              "<edge source='0' target='1'><data key='d5'>8e9</data></edge><edge source='1' target='3'/>"
                              "<edge source='2' target='3'/></graph></graphml>");
@@ -229,7 +219,7 @@ static const struct {
 
 START_TEST(what_is_wrong_is_named)
 {
-    g_autofree char *path = save(bad[_i].text);
+    g_autofree char *path = support_save(bad[_i].text);
     GError *error = NULL;
     ck_assert_ptr_null(topology_read(path, bad[_i].format, &given, NULL, &error));
     support_expect_error(&error, TRAINSHED_ERROR_INPUT, bad[_i].message);
@@ -239,8 +229,8 @@ END_TEST
 
 START_TEST(what_the_file_does_not_say_is_asked_for)
 {
-    g_autofree char *path = save("?SNDlib native format; type: network\nNODES (\n A ( 1 2 )\n B\n)\nLINKS (\n"
-                                 " L ( A B ) 0.00 0 0 0 ( )\n)\n");
+    g_autofree char *path = support_save("?SNDlib native format; type: network\nNODES (\n A ( 1 2 )\n B\n)\nLINKS (\n"
+                                         " L ( A B ) 0.00 0 0 0 ( )\n)\n");
     TopologyOptions less = given;
     less.default_rate_Bps = 0;
     GError *error = NULL;
