@@ -29,12 +29,24 @@ START_TEST(files_are_told_and_refused)
 }
 END_TEST
 
+START_TEST(info_tells_the_ranks_and_files_of_a_meta)
+{
+    NEED_SHARED(path, FOLDER ".meta");
+    TraceSource source = {.files = (char *[]){(char *)path, NULL}, .n_files = 1};
+    g_autoptr(GString) told = g_string_new(NULL);
+    ck_assert(trace_dumpi.tell(&source, told, NULL));
+    ck_assert(g_str_has_prefix(told->str, "format: dumpi\nranks: 4\nfiles: dumpi-2019.05.22.11.54.43-0000.bin to "
+                                          "dumpi-2019.05.22.11.54.43-0003.bin\ncannot be replayed: "));
+}
+END_TEST
+
 int
 main(void)
 {
     Suite *suite = suite_create("dumpi");
     TCase *cases = tcase_create("cases");
     tcase_add_loop_test(cases, files_are_told_and_refused, 0, G_N_ELEMENTS(files));
+    tcase_add_test(cases, info_tells_the_ranks_and_files_of_a_meta);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }

@@ -145,6 +145,17 @@ info_surveyed(const Request *request, const TraceFormat *format, GError **error)
     return TRUE;
 }
 
+/* What a trace says of itself that is never replayed. */
+static gboolean
+info_told(const Request *request, const TraceFormat *format, GError **error)
+{
+    g_autoptr(GString) told = g_string_new(NULL);
+    if (!format->tell(&request->source, told, error))
+        return FALSE;
+    fputs(told->str, stdout);
+    return TRUE;
+}
+
 static gboolean
 run_info(int argc, char **argv, GError **error)
 {
@@ -156,6 +167,8 @@ run_info(int argc, char **argv, GError **error)
         return FALSE;
     if (format->survey != NULL)
         return info_surveyed(&request, format, error);
+    if (format->tell != NULL)
+        return info_told(&request, format, error);
     g_autoptr(Workload) workload = format->read(&request.source, error);
     if (workload == NULL)
         return FALSE;

@@ -33,35 +33,54 @@ value_of(char **lines, const char *key)
     return NULL;
 }
 
+/* What a .meta says; prefix is the caller's. FALSE with an error, for a binary too. */
+static gboolean
+read_meta(const char *path, guint64 *ranks, char **prefix, GError **error)
+{
+    size_t length;
+    g_autofree char *text = input_read_all(path, (size_t)1 << 32, &length, error);
+    if (text == NULL)
+        return FALSE;
+    if (length >= sizeof magic - 1 && memcmp(text, magic, sizeof magic - 1) == 0)
+        return error_input(error, "%s: %s", path, hint);
+    if (!g_utf8_validate(text, (gssize)length, NULL))
+        return error_input(error, "%s: is no UTF-8 text, nor a DUMPI binary", path);
+
+    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
+    g_autofree char *number = value_of(lines, "numprocs"), *name = value_of(lines, "fileprefix");
+    if (number == NULL || name == NULL)
+        return error_input(error, "%s: %s= is not given", path, number == NULL ? "numprocs" : "fileprefix");
+    if (!g_ascii_string_to_unsigned(number, 10, 1, G_MAXUINT32, ranks, NULL))
+        return error_input(error, "%s: numprocs is \"%s\"; a whole number of at least 1 is expected", path, number);
+    *prefix = g_steal_pointer(&name);
+    return TRUE;
+}
+
+static gboolean
+tell_dumpi(const TraceSource *source, GString *told, GError **error)
+{
+    guint64 ranks;
+    g_autofree char *prefix = NULL;
+    if (!read_meta(source->files[0], &ranks, &prefix, error))
+        return FALSE;
+    g_string_append_printf(told, "format: dumpi\nranks: %" G_GUINT64_FORMAT "\n", ranks);
+    g_string_append_printf(told, "files: %s-0000.bin to %s-%04" G_GUINT64_FORMAT ".bin\n", prefix, prefix, ranks - 1);
+    g_string_append_printf(told, "cannot be replayed: %s\n", hint);
+    return TRUE;
+}
+
 static Workload *
 read_dumpi(const TraceSource *source, GError **error)
 {
     const char *path = source->files[0];
-    size_t length;
-    g_autofree char *text = input_read_all(path, (size_t)1 << 32, &length, error);
-    if (text == NULL)
-        return NULL;
-    if (length >= sizeof magic - 1 && memcmp(text, magic, sizeof magic - 1) == 0) {
-        error_input(error, "%s: %s", path, hint);
-        return NULL;
-    }
-    if (!g_utf8_validate(text, (gssize)length, NULL)) {
-        error_input(error, "%s: is no UTF-8 text, nor a DUMPI binary", path);
-        return NULL;
-    }
-    g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
-    g_autofree char *ranks = value_of(lines, "numprocs"), *prefix = value_of(lines, "fileprefix");
-    guint64 n;
-    if (ranks == NULL || prefix == NULL)
-        error_input(error, "%s: %s= is not given", path, ranks == NULL ? "numprocs" : "fileprefix");
-    else if (!g_ascii_string_to_unsigned(ranks, 10, 1, G_MAXUINT32, &n, NULL))
-        error_input(error, "%s: numprocs is \"%s\"; a whole number of at least 1 is expected", path, ranks);
-    else
+    guint64 ranks;
+    g_autofree char *prefix = NULL;
+    if (read_meta(path, &ranks, &prefix, error))
         error_input(error,
                     "%s: %" G_GUINT64_FORMAT " ranks, in files %s-0000.bin to %s-%04" G_GUINT64_FORMAT ".bin; %s", path,
-                    n, prefix, prefix, n - 1, hint);
+                    ranks, prefix, prefix, ranks - 1, hint);
     return NULL;
 }
 
-const TraceFormat trace_dumpi = {"dumpi", "DUMPI: a .meta tells ranks and files; the binaries are refused", recognise,
-                                 read_dumpi};
+const TraceFormat trace_dumpi = {
+    "dumpi", "DUMPI: a .meta tells ranks and files; the binaries are refused", recognise, read_dumpi, NULL, tell_dumpi};

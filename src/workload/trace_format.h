@@ -28,6 +28,9 @@ typedef struct {
     /* The same, and what single files hold goes to surveys (of KinetoSurvey *), of files too that cannot be replayed;
      * none where a file cannot be read at all. NULL = the format has no such thing. */
     Workload *(*survey)(const TraceSource *source, GPtrArray *surveys, GError **error);
+    /* What the files say of a trace that is never replayed, as lines of text appended to told; FALSE with an INPUT
+     * error. NULL = the workload tells. */
+    gboolean (*tell)(const TraceSource *source, GString *told, GError **error);
 } TraceFormat;
 
 extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goal, trace_htsim, trace_kineto,
