@@ -38,6 +38,9 @@ typedef struct {
     uint32_t all;                   /* the group of all ranks, INDEX_NONE until used */
     uint64_t partial, free_of_cost; /* counted for the notes */
     uint64_t timed, communications, broken;
+    uint64_t calls;       /* collectives that a host only calls */
+    uint64_t dangling;    /* dependencies on nodes that no file has, */
+    char *first_dangling; /* and where the first of them stands; owned */
 } Maker;
 
 /* "PATH: node 12 \"name\": " and the message. Returns FALSE. */
@@ -169,9 +172,18 @@ make_message(Maker *maker, const ChakraNode *node, Op *op, GError **error)
     return TRUE;
 }
 
+/* PyTorch traces type the host's call of a collective like the kernel that communicates; only the kernel has a kind. */
+static gboolean
+is_call(const ChakraNode *node)
+{
+    return node->type == CHAKRA_COLL && node->number[CHAKRA_IS_CPU_OP] && !(node->has & 1u << CHAKRA_COMM_TYPE);
+}
+
 static OpKind
 kind_of(const ChakraNode *node)
 {
+    if (is_call(node))
+        return OP_HOST;
     switch (node->type) {
     case CHAKRA_COMP:
         return node->number[CHAKRA_IS_CPU_OP] ? OP_HOST : OP_COMPUTE;
@@ -201,6 +213,7 @@ make_local(Maker *maker, const ChakraNode *node, Op *op)
     } else if (op->kind == OP_HOST) {
         op->stream = stream_named(maker, &maker->cpu, "cpu");
         op->duration_ps = MAX(op->duration_ps, 0);
+        maker->calls += is_call(node);
     } else if (op->kind == OP_COPY) {
         op->bytes = (uint64_t)node->number[CHAKRA_TENSOR_SIZE];
     }
@@ -282,17 +295,27 @@ find_node(const GPtrArray *sorted, uint64_t id)
     return INDEX_NONE;
 }
 
+/* A dependency on a node that is not there cannot be waited for. */
+static void
+drop_dangling(Maker *maker, const ChakraNode *node, uint64_t id)
+{
+    if (maker->dangling++ == 0)
+        maker->first_dangling = g_strdup_printf("%s: node %" G_GUINT64_FORMAT " \"%s\" on node %" G_GUINT64_FORMAT,
+                                                maker->trace->path, node->id, chakra_node_name(maker->trace, node), id);
+}
+
 /* The ops a node waits for, ascending, each once, into deps. */
-static gboolean
-resolve_deps(const Maker *maker, const GPtrArray *sorted, const ChakraNode *node, GArray *deps, GError **error)
+static void
+resolve_deps(Maker *maker, const GPtrArray *sorted, const ChakraNode *node, GArray *deps)
 {
     g_array_set_size(deps, 0);
     for (uint32_t d = 0; d < node->n_deps; d++) {
         uint64_t id = g_array_index(maker->trace->deps, uint64_t, node->first_dep + d);
         uint32_t index = find_node(sorted, id);
         if (index == INDEX_NONE)
-            return fail(maker, node, error, "depends on node %" G_GUINT64_FORMAT ", which is not in the file", id);
-        g_array_append_val(deps, index);
+            drop_dangling(maker, node, id);
+        else
+            g_array_append_val(deps, index);
     }
     g_array_sort(deps, by_index);
     uint32_t kept = 0;
@@ -302,7 +325,6 @@ resolve_deps(const Maker *maker, const GPtrArray *sorted, const ChakraNode *node
             g_array_index(deps, uint32_t, kept++) = dep;
     }
     g_array_set_size(deps, kept);
-    return TRUE;
 }
 
 static gboolean
@@ -324,8 +346,9 @@ make_program(Maker *maker, uint32_t index, GError **error)
         const char *name = chakra_node_name(maker->trace, node);
         g_autofree char *number = g_strdup_printf("node %" G_GUINT64_FORMAT, node->id);
         Op op;
-        if (!make_op(maker, node, &op, error) || !resolve_deps(maker, sorted, node, deps, error))
+        if (!make_op(maker, node, &op, error))
             return FALSE;
+        resolve_deps(maker, sorted, node, deps);
         program_add_op(maker->program, op, name[0] != '\0' ? name : number, (const uint32_t *)(const void *)deps->data,
                        deps->len);
     }
@@ -354,6 +377,16 @@ describe(Maker *maker)
                       "%" G_GUINT64_FORMAT
                       " compute nodes carry neither a duration nor num_ops nor tensor_size; they take no time",
                       maker->free_of_cost);
+    if (maker->calls > 0)
+        workload_note(workload,
+                      "%" G_GUINT64_FORMAT " collectives with is_cpu_op and without comm_type are the host's calls of "
+                      "others; they are host work",
+                      maker->calls);
+    if (maker->dangling > 0)
+        workload_note(workload,
+                      "%" G_GUINT64_FORMAT " dependencies on nodes that are not in the file were dropped; the first is "
+                      "of %s",
+                      maker->dangling, maker->first_dangling);
     if (maker->broken > 0)
         workload_note(workload, "%" G_GUINT64_FORMAT " dependencies were dropped to break circles of waiting",
                       maker->broken);
@@ -437,9 +470,12 @@ chakra_workload(const TraceSource *source, ChakraRead read, GError **error)
         const Group *group = g_ptr_array_index(workload->groups, i);
         g_hash_table_insert(group_index, group->name, GUINT_TO_POINTER(i + 1));
     }
-    if (!make_ranks(&maker, read, error))
+    gboolean made = make_ranks(&maker, read, error);
+    if (made)
+        describe(&maker);
+    g_free(maker.first_dangling);
+    if (!made)
         return NULL;
-    describe(&maker);
     if (!check(&maker, error)) {
         g_prefix_error(error, "%s and the others: ", source->files[0]);
         return NULL;
