@@ -3,6 +3,7 @@ libtrainshed_a_SOURCES += src/workload/chakra.c src/workload/chakra_json.c src/w
 libtrainshed_a_SOURCES += src/workload/chakra_settle.c
 libtrainshed_a_SOURCES += src/workload/chakra_trace.c src/workload/chakra_trace.h
 libtrainshed_a_SOURCES += src/workload/chakra_workload.c
+libtrainshed_a_SOURCES += src/workload/chakra_write.c
 libtrainshed_a_SOURCES += src/workload/check_collectives.c
 libtrainshed_a_SOURCES += src/workload/check_messages.c
 libtrainshed_a_SOURCES += src/workload/execution_trace.c src/workload/execution_trace.h
@@ -61,6 +62,8 @@ tests_test_kineto_survey_LDADD = $(TEST_LIBS)
 
 check_PROGRAMS += tests/test-chakra tests/test-program tests/test-program-text tests/test-trace-format
 tests_test_chakra_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-chakra-write
+tests_test_chakra_write_LDADD = $(TEST_LIBS)
 tests_test_program_LDADD = $(TEST_LIBS)
 tests_test_program_text_LDADD = $(TEST_LIBS)
 tests_test_trace_format_LDADD = $(TEST_LIBS)

@@ -18,6 +18,7 @@ const TraceWriter writer_program = {"program", "program text, trainshed-program(
 /* The table: one line a format. */
 /* clang-format off */
 static const TraceWriter *const writers[] = {
+    &writer_chakra,
     &writer_program,
     NULL,
 };
