@@ -34,8 +34,17 @@ has()
 
 llama=(traces/llama/llama.*.et)
 
-run 0 formats && [ "$(awk '{ print $1 }' "$work/out" | sort | tr '\n' ' ')" = " astra-sim chakra chakra-json dumpi goal htsim kineto layers nsys program program read simai written " ]
+run 0 formats && [ "$(awk '{ print $1 }' "$work/out" | sort | tr '\n' ' ')" = " astra-sim chakra chakra chakra-json dumpi goal htsim kineto layers nsys program program read simai written " ]
 ok $? "formats lists both tables"
+
+run 0 convert "${llama[@]}" --groups traces/llama/llama.json --to chakra -o "$work/again.*.et" &&
+    has "chakra: its groups are in $work/again.groups.et.json, to be read with --groups" out &&
+    run 0 check "$work/again.[0-9].et" --groups "$work/again.groups.et.json" &&
+    has "chakra: 8 ranks, no problems" out
+ok $? "a trace is written as Chakra, and that is sound"
+run 2 convert traces/dlrm-two-streams.program --to chakra -o "$work/one.et" &&
+    has "a Chakra trace is a file a rank; write * where the rank goes" err
+ok $? "a Chakra trace cannot be one file"
 
 run 0 info "${llama[@]}" --groups traces/llama/llama.json
 ok $? "info reads the Llama step"
