@@ -42,6 +42,43 @@ run 0 convert "${llama[@]}" --groups traces/llama/llama.json --to chakra -o "$wo
     run 0 check "$work/again.[0-9].et" --groups "$work/again.groups.et.json" &&
     has "chakra: 8 ranks, no problems" out
 ok $? "a trace is written as Chakra, and that is sound"
+if [ -r "$SHARED/data/chakra/astra-sim/microbenchmarks" ]; then
+    one=$SHARED/data/chakra/astra-sim/microbenchmarks/all_gather-8npus_1MB/all_gather.0.et
+    # each of 16 contributes 1 MiB
+    run 0 info "$one" --replicate 16 && grep -qE '^all_gather +16 +16777216 +16 *$' "$work/out" &&
+        has "note: the trace of one rank is replicated over 16 ranks" out
+    ok $? "one rank's trace is replicated"
+    run 2 info "$SHARED/data/chakra/astra-sim/custom_ring_allreduce_8npus_1MB/custom_allreduce.0.et" --replicate 8 &&
+        has "names its peer, so that this rank's trace cannot be replicated" err
+    ok $? "a trace with messages is not"
+    # Each of 2 ranks sends its 1 MiB to the other, 2 iterations: 4 MiB.
+    cat >"$work/two.yaml" <<END
+name: two
+seed: 1
+fabric:
+  generate:
+    server: {gpus: 2, nics: 2, nic: {rate: 400 Gb/s}}
+    zone: {servers: 1, network: switch, link: {rate: 400 Gb/s, latency: 0 s}}
+    buildings: [{name: A, zones: 1}]
+network: {model: fluid}
+jobs:
+  - {name: one, trace: [$one], replicate: 2, gpus: 2, iterations: 2, warmup: 0}
+baseline: false
+END
+    "$TRAINSHED" run "$work/two.yaml" -o "$work/two.db" >"$work/out" 2>"$work/err" && has "Moved 4 MiB in" out
+    ok $? "a scenario replicates a trace"
+else
+    echo "ok $((number += 1)) - a scenario replicates a trace # SKIP no ../shared"
+    echo "ok $((number += 1)) - one rank's trace is replicated # SKIP no ../shared"
+    echo "ok $((number += 1)) - a trace with messages is not # SKIP no ../shared"
+fi
+run 2 check "${llama[@]}" --groups traces/llama/llama.json --replicate 8 &&
+    has "one rank's file is replicated; 8 files are given" err &&
+    run 2 info traces/dlrm-two-streams.program --replicate 8 &&
+    has "traces of format program cannot be replicated; chakra and chakra-json can" err &&
+    run 2 info traces/llama/llama.0.et --replicate -1 && has "--replicate -1 is below 1" err &&
+    run 2 check traces/llama/llama.0.et --replicate 2000000 && has "replicated 2000000 times; expected at most" err
+ok $? "what cannot be replicated is refused by name"
 run 2 convert traces/dlrm-two-streams.program --to chakra -o "$work/one.et" &&
     has "a Chakra trace is a file a rank; write * where the rank goes" err
 ok $? "a Chakra trace cannot be one file"

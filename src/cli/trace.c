@@ -16,7 +16,7 @@
 /* What the subcommands that read traces share. */
 typedef struct {
     char *format, *groups, *sizes, *output, *to, **execution_patterns; /* of the options */
-    int ranks, model_parallel;                                         /* 0 = not given */
+    int ranks, model_parallel, replicate;                              /* 0 = not given */
     gboolean break_cycles;
     char **files, **execution_files;
     TraceSource source;
@@ -48,6 +48,7 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         {"ranks", 0, 0, G_OPTION_ARG_INT, &request->ranks, "how many ranks run a layer table or text workload", "N"},
         {"model-parallel", 0, 0, G_OPTION_ARG_INT, &request->model_parallel,
          "how many of them are model-parallel, where the file does not say", "N"},
+        {"replicate", 0, 0, G_OPTION_ARG_INT, &request->replicate, "this many ranks do what the one file says", "N"},
         {"execution-trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &request->execution_patterns,
          "execution traces beside Kineto files; may be repeated, may be a pattern", "FILE"},
         {"break-cycles", 0, 0, G_OPTION_ARG_NONE, &request->break_cycles,
@@ -71,6 +72,9 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
                            request->ranks < 0 ? "ranks" : "model-parallel",
                            request->ranks < 0 ? request->ranks : request->model_parallel);
 
+    if (request->replicate < 0)
+        return error_input(error, "trace %s: --replicate %d is below 1", argv[0], request->replicate);
+
     request->files = trace_pair(NULL, (const char *const *)argv + 1, error);
     if (request->files == NULL)
         return FALSE;
@@ -88,6 +92,7 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         .sizes_file = request->sizes,
         .ranks = (uint32_t)request->ranks,
         .model_parallel = (uint32_t)request->model_parallel,
+        .replicate = (uint32_t)request->replicate,
         .break_cycles = request->break_cycles,
     };
     return TRUE;
@@ -97,8 +102,9 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
 static const TraceFormat *
 request_format(const Request *request, GError **error)
 {
-    return request->format != NULL ? trace_format_find(request->format, error)
-                                   : trace_format_recognise(request->files[0], error);
+    const TraceFormat *format = request->format != NULL ? trace_format_find(request->format, error)
+                                                        : trace_format_recognise(request->files[0], error);
+    return format != NULL && trace_format_accepts(format, &request->source, error) ? format : NULL;
 }
 
 static gboolean

@@ -17,6 +17,7 @@ typedef struct {
     char **execution_trace;  /* NULL = none */
     char *groups;            /* NULL = none */
     uint32_t model_parallel; /* ranks of a model-parallel group, for layer tables; 0 = not given */
+    uint32_t replicate;      /* ranks that do what the one trace says; 0 = not asked for */
     char *sizes;             /* bytes of calls, for Nsight Systems; NULL = none */
     char *program;           /* NULL where traces are given */
     char *format;            /* NULL = recognised */

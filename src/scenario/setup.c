@@ -19,7 +19,8 @@ read_workload(const JobSpec *spec, GError **error)
     TraceSource source = {.groups_file = spec->groups,
                           .sizes_file = spec->sizes,
                           .ranks = spec->gpus,
-                          .model_parallel = spec->model_parallel};
+                          .model_parallel = spec->model_parallel,
+                          .replicate = spec->replicate};
     if (spec->program != NULL) {
         char *one[] = {spec->program, NULL};
         source.files = one;

@@ -302,4 +302,4 @@ chakra_recognise(const char *head, size_t length)
 }
 
 const TraceFormat trace_chakra = {"chakra", "Chakra execution traces, schema 0.0.4: one .et a rank, gzipped or not",
-                                  chakra_recognise, chakra_read};
+                                  chakra_recognise, chakra_read, .replicates = TRUE};

@@ -223,4 +223,4 @@ chakra_json_recognise(const char *head, size_t length)
 }
 
 const TraceFormat trace_chakra_json = {"chakra-json", "Chakra execution traces as workload_graph JSON, one a rank",
-                                       chakra_json_recognise, chakra_json_read};
+                                       chakra_json_recognise, chakra_json_read, .replicates = TRUE};

@@ -154,6 +154,9 @@ static gboolean
 make_message(Maker *maker, const ChakraNode *node, Op *op, GError **error)
 {
     gboolean sends = node->type == CHAKRA_SEND;
+    if (maker->source->replicate > 0)
+        return fail(maker, node, error, "%s names its peer, so that this rank's trace cannot be replicated",
+                    chakra_type_name(node->type));
     ChakraNumber far = sends ? CHAKRA_COMM_DST : CHAKRA_COMM_SRC, near = sends ? CHAKRA_COMM_SRC : CHAKRA_COMM_DST;
     if (!need(maker, node, far, error) || !need(maker, node, CHAKRA_COMM_SIZE, error))
         return FALSE;
@@ -367,6 +370,8 @@ describe(Maker *maker)
     workload->recorded_collectives = maker->communications > 0 && maker->timed == maker->communications;
     workload->description =
         g_strdup_printf("chakra, %u files from %s", maker->source->n_files, maker->source->files[0]);
+    if (maker->source->replicate > 0)
+        workload_note(workload, "the trace of one rank is replicated over %u ranks", workload->n_ranks);
     if (maker->partial > 0)
         workload_note(workload,
                       "%" G_GUINT64_FORMAT " collectives involve only some network dimensions (involved_dim); "
@@ -436,6 +441,10 @@ make_ranks(Maker *maker, ChakraRead read, GError **error)
         if (!problems_add(&problems, wrong))
             break;
     }
+    if (sound && maker->source->replicate > 0) { /* the others do what rank 0 does */
+        for (uint32_t rank = 1; rank < maker->workload->n_ranks; rank++)
+            maker->workload->program_of_rank[rank] = maker->workload->program_of_rank[0];
+    }
     if (!sound && problems.all != NULL)
         error_input(error, "%s", (const char *)g_ptr_array_index(problems.all, 0));
     return sound;
@@ -455,7 +464,7 @@ check(const Maker *maker, GError **error)
 Workload *
 chakra_workload(const TraceSource *source, ChakraRead read, GError **error)
 {
-    g_autoptr(Workload) workload = workload_new(source->n_files);
+    g_autoptr(Workload) workload = workload_new(source->replicate > 0 ? source->replicate : source->n_files);
     if (source->groups_file != NULL && !chakra_groups_read(workload, source->groups_file, error))
         return NULL;
 

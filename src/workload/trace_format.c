@@ -106,6 +106,24 @@ trace_format_recognise(const char *path, GError **error)
     return best;
 }
 
+gboolean
+trace_format_accepts(const TraceFormat *format, const TraceSource *source, GError **error)
+{
+    enum { REPLICATE_LIMIT = 1 << 20 };
+    if (source->replicate == 0)
+        return TRUE;
+    if (!format->replicates)
+        return error_input(error, "%s: traces of format %s cannot be replicated; chakra and chakra-json can",
+                           source->files[0], format->name);
+    if (source->n_files > 1)
+        return error_input(error, "%s: one rank's file is replicated; %u files are given", source->files[0],
+                           source->n_files);
+    if (source->replicate > REPLICATE_LIMIT)
+        return error_input(error, "%s: replicated %u times; expected at most %d", source->files[0], source->replicate,
+                           REPLICATE_LIMIT);
+    return TRUE;
+}
+
 Workload *
 trace_read(const char *format, const TraceSource *source, GError **error)
 {
@@ -115,7 +133,9 @@ trace_read(const char *format, const TraceSource *source, GError **error)
     }
     const TraceFormat *reader =
         format != NULL ? trace_format_find(format, error) : trace_format_recognise(source->files[0], error);
-    return reader != NULL ? reader->read(source, error) : NULL;
+    if (reader == NULL || !trace_format_accepts(reader, source, error))
+        return NULL;
+    return reader->read(source, error);
 }
 
 /* A file among those of one list. */

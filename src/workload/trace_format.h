@@ -14,6 +14,7 @@ typedef struct {
     const char *sizes_file;  /* Nsight Systems: bytes of calls, message_sizes.h; NULL = none */
     uint32_t ranks;          /* layer tables: how many ranks; 0 = not given */
     uint32_t model_parallel; /* layer tables: ranks of a model-parallel group; 0 = not given */
+    uint32_t replicate;      /* this many ranks do what the one file says; 0 = not asked for */
     gboolean break_cycles;   /* deps that close a circle are dropped, and noted, instead of refused */
     GPtrArray
         *problems; /* of char *: a reader that can goes on after a problem and puts all of them here; NULL = stop */
@@ -31,6 +32,7 @@ typedef struct {
     /* What the files say of a trace that is never replayed, as lines of text appended to told; FALSE with an INPUT
      * error. NULL = the workload tells. */
     gboolean (*tell)(const TraceSource *source, GString *told, GError **error);
+    gboolean replicates; /* knows TraceSource.replicate */
 } TraceFormat;
 
 extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goal, trace_htsim, trace_kineto,
@@ -44,6 +46,8 @@ const TraceFormat *const *trace_formats(void);
 const TraceFormat *trace_format_find(const char *name, GError **error);
 /* By the content of its first file; NULL with an INPUT error that says what was seen. */
 const TraceFormat *trace_format_recognise(const char *path, GError **error);
+/* FALSE with an INPUT error where the source asks for what this format cannot do. */
+gboolean trace_format_accepts(const TraceFormat *format, const TraceSource *source, GError **error);
 /* format may be NULL: recognised. */
 Workload *trace_read(const char *format, const TraceSource *source, GError **error);
 
