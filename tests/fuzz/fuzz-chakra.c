@@ -1,4 +1,4 @@
-/* fuzz-chakra.c - any bytes as a Chakra trace of one rank: a checked workload, or an error */
+/* fuzz-chakra.c - any bytes as a Chakra trace of one rank, or of three alike: a checked workload, or an error */
 #include "config.h"
 
 #include "fuzz.h"
@@ -10,7 +10,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *files[] = {(char *)fuzz_file(data, size), NULL};
     const TraceFormat *const formats[] = {&trace_chakra, &trace_chakra_json};
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
-        TraceSource source = {.files = files, .n_files = 1, .break_cycles = size % 2 == 1};
+        TraceSource source = {
+            .files = files, .n_files = 1, .replicate = size % 3 == 0 ? 3 : 0, .break_cycles = size % 2 == 1};
         GError *error = NULL;
         g_autoptr(Workload) workload = formats[i]->read(&source, &error);
         fuzz_check(workload != NULL, error);
