@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -419,18 +420,29 @@ static const Case cases[] = {
     {"sizes", bench_alltoall_sizes, 256, ROUTING_ECMP, 3, 0, FALSE},
 };
 
+/* A case that takes longer is given up, and says so. */
+enum { MOST_CPU_S = 60 };
+
 /* In a process of its own; FALSE where that failed. */
 static gboolean
 fork_case(const Case *task, gboolean books)
 {
     pid_t child = fork();
     if (child == 0) {
+        struct rlimit limit = {MOST_CPU_S, MOST_CPU_S};
+        setrlimit(RLIMIT_CPU, &limit);
         run_case(task, books);
         fflush(stdout);
         _exit(0);
     }
     int status;
-    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+    if (child <= 0 || waitpid(child, &status, 0) != child)
+        return FALSE;
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGXCPU))
+        printf(
+            "{\"bench\": \"fluid\", \"case\": \"%s\", \"books\": %s, \"given_up_after_cpu_s\": %d, \"met\": false}\n",
+            task->name, books ? "true" : "false", MOST_CPU_S);
+    return status == 0;
 }
 
 int
