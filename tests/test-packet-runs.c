@@ -44,9 +44,8 @@ random_run(uint64_t seed, gboolean check)
     ck_assert_uint_eq(network_in_flight(f.network), 0);
     for (uint32_t h = 0; h < 12 && check; h++) {
         uint32_t down = 16 + 2 * h + 1;
-        PacketLinkCounts counts = fixture_packets(&f, down);
         uint64_t bytes = fixture_bytes(&f, down, 0);
-        ck_assert_msg(bytes + counts.dropped_B >= into[h] && bytes <= into[h] + counts.resent_B,
+        ck_assert_msg(bytes == into[h],
                       "seed %" G_GUINT64_FORMAT ": host %u: %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT, seed, h,
                       bytes, into[h]);
     }
@@ -62,9 +61,19 @@ START_TEST(everything_arrives_and_runs_repeat)
 }
 END_TEST
 
+/* Of 6000 seeds those in which the last ACK of a flow comes while the flow waits for its turn to send that packet
+ * again: it is closed when its turn comes. */
+static const uint64_t waited[] = {1063, 3136, 5186, 5583};
+
+START_TEST(a_flow_that_ends_while_it_waits_to_send_again_is_closed)
+{
+    random_run(waited[_i], TRUE);
+}
+END_TEST
+
 /* Unlimited buffers, nothing before its turn: whether departures are known at once or packets wait in queues (as a
- * class for a job that is not there has it), each flow ends within 5 % of the same time: packets of one instant change places,
- * and windows carry that on. */
+ * class for a job that is not there has it), each flow ends within 5 % of the same time: packets of one instant change
+ * places, and windows carry that on. */
 START_TEST(direct_and_queued_ports_agree)
 {
     static const PacketClass nobody[] = {{"nobody", 1}};
@@ -198,6 +207,7 @@ main(void)
     Suite *suite = suite_create("packet-runs");
     TCase *tcase = tcase_create("cases");
     tcase_add_loop_test(tcase, everything_arrives_and_runs_repeat, 0, 60);
+    tcase_add_loop_test(tcase, a_flow_that_ends_while_it_waits_to_send_again_is_closed, 0, G_N_ELEMENTS(waited));
     tcase_add_loop_test(tcase, direct_and_queued_ports_agree, 0, 20);
     tcase_add_loop_test(tcase, bulk_times_are_those_of_the_fluid_model, 0, 7);
     tcase_add_test(tcase, incast_of_127_ends_with_its_last_link);

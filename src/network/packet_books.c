@@ -1,7 +1,9 @@
 /* packet_books.c - payload by (link, job, bucket)
  *
  * A packet counts in the bucket in which its last bit leaves; time on the wire is split where a bucket ends within it.
- * Packets leave a link in order, so that a row only ever has its latest bucket open, and one to come. */
+ * Packets leave a link in order, so that a row only ever has its latest bucket open, and one to come. What is told is
+ * the payload of a packet once on each link of its way, however often it is sent: the first copy counts until it is
+ * lost or trimmed, and copies sent again count from there on. */
 #include "network/packet_net.h"
 
 typedef struct {
@@ -77,7 +79,8 @@ PacketRow
 packet_books_row(const PacketBooks *books, uint32_t row)
 {
     const Row *it = &g_array_index(books->rows, Row, row);
-    return (PacketRow){.link = it->link, .job = it->job, .next = it->next, .moved_B = it->moved_B, .moved_ps = it->moved_ps};
+    return (PacketRow){
+        .link = it->link, .job = it->job, .next = it->next, .moved_B = it->moved_B, .moved_ps = it->moved_ps};
 }
 
 static void
@@ -106,7 +109,8 @@ turn_to(const PacketBooks *books, uint32_t link, Row *row, int64_t bucket)
 }
 
 void
-packet_books_add(PacketBooks *books, uint32_t link, uint32_t job, SimTime start, SimTime end, uint32_t payload_B)
+packet_books_add(PacketBooks *books, uint32_t link, uint32_t job, SimTime start, SimTime end, uint32_t payload_B,
+                 uint32_t told_B)
 {
     uint32_t number = packet_books_find(books, link, job);
     Row *row = &g_array_index(books->rows, Row, number);
@@ -115,9 +119,35 @@ packet_books_add(PacketBooks *books, uint32_t link, uint32_t job, SimTime start,
         turn_to(books, link, row, bucket);
         row->busy_ps += MIN(end, (bucket + 1) * books->bucket_ps) - MAX(start, bucket * books->bucket_ps);
     }
-    row->bytes += payload_B;
+    row->bytes += told_B;
     row->moved_B += payload_B;
     row->moved_ps += end - start;
+}
+
+void
+packet_books_lost(Flow *flow, const Packet *packet)
+{
+    if (packet->flags & AGAIN) /* it was lost before, or never: what counts stands */
+        return;
+    if (flow->gaps == NULL)
+        flow->gaps = g_hash_table_new(NULL, NULL);
+    g_hash_table_insert(flow->gaps, GUINT_TO_POINTER(packet->seq), GUINT_TO_POINTER(packet->value));
+}
+
+gboolean
+packet_books_is_first(Flow *flow, const Packet *packet, gboolean ends)
+{
+    if (!(packet->flags & AGAIN))
+        return TRUE;
+    gpointer key = GUINT_TO_POINTER(packet->seq), passed;
+    if (flow->gaps == NULL || !g_hash_table_lookup_extended(flow->gaps, key, NULL, &passed) ||
+        packet->value < GPOINTER_TO_UINT(passed))
+        return FALSE;
+    if (ends)
+        g_hash_table_remove(flow->gaps, key);
+    else
+        g_hash_table_insert(flow->gaps, key, GUINT_TO_POINTER(packet->value + 1));
+    return TRUE;
 }
 
 void

@@ -133,12 +133,20 @@ packet_flow_close(PacketNet *net, Flow *flow)
     recovery_sender_clear(&flow->sender);
     recovery_receiver_clear(&flow->receiver);
     g_clear_pointer(&flow->open.state, g_free);
+    g_clear_pointer(&flow->gaps, g_hash_table_unref);
     if (flow->forward != 0) {
         packet_path_free(net, flow->forward);
         packet_path_free(net, flow->back);
     }
     free_old_paths(net, flow);
     give_slot(net, flow);
+}
+
+void
+packet_flow_close_if_over(PacketNet *net, Flow *flow)
+{
+    if (flow->done && flow->in_network == 0 && !flow->in_ring)
+        packet_flow_close(net, flow);
 }
 
 /* Timers */
@@ -298,6 +306,7 @@ packet_flow_pull(PacketNet *net, uint32_t link, uint32_t class, Flow **ended)
     uint32_t seq, at = flow->ring_at;
     if (may_go(net, flow, &seq) != GO) {
         line_up(net, flow);
+        packet_flow_close_if_over(net, flow); /* what it was to send again came after all */
         return INDEX_NONE;
     }
     if (!has_turn(net, flow, net->waiting[link].ringed >> class & 1))
@@ -338,8 +347,11 @@ packet_flow_leave_rings(PacketNet *net, uint32_t link)
 {
     Waiting *waiting = &net->waiting[link];
     for (uint32_t class = 0; class < PACKET_CLASSES; class ++)
-        while (waiting->ringed >> class & 1)
-            leave_ring(net, link, class)->lost_way = TRUE;
+        while (waiting->ringed >> class & 1) {
+            Flow *flow = leave_ring(net, link, class);
+            flow->lost_way = TRUE;
+            packet_flow_close_if_over(net, flow);
+        }
 }
 
 /* What arrives at the sender */

@@ -28,7 +28,7 @@ typedef struct {
     uint32_t next; /* in its list */
     uint32_t flow;
     uint32_t seq;
-    uint32_t value; /* of an ACK: all below have come; of a signal: its number */
+    uint32_t value; /* of an ACK: all below have come; of a signal: its number; of data: links passed, while counting */
     uint32_t at;    /* the word of its path that is next */
     uint16_t size;
     uint8_t kind, flags;
@@ -104,6 +104,7 @@ typedef struct {
     uint32_t backoff; /* timeouts without progress */
     SimTime next_send;
     uint64_t received_B; /* payload */
+    GHashTable *gaps; /* packet -> links that were passed before its payload was lost; NULL = none (packet_books.c) */
     RecoverySender sender;
     RecoveryReceiver receiver;
     FlowTimer timers[FLOW_TIMERS];
@@ -258,6 +259,8 @@ gboolean packet_flow_open(PacketNet *net, uint32_t activity, const Transfer *tra
                           uint32_t *number, GError **error);
 void packet_flow_begin(PacketNet *net, uint32_t number);
 void packet_flow_close(PacketNet *net, Flow *flow);
+/* Closes it when it is done, and nothing of it is anywhere. */
+void packet_flow_close_if_over(PacketNet *net, Flow *flow);
 void packet_flow_kick(PacketNet *net, Flow *flow);
 /* The next packet of a flow of the ring; INDEX_NONE: none may go now. *ended: that flow has now sent all for the first
  * time (else NULL). */
@@ -282,14 +285,20 @@ void packet_sinks_clear(PacketNet *net);
 /* packet_books.c: bytes of payload by (link, job, bucket), and counters of each link. */
 PacketBooks *packet_books_new(const NetworkObserver *observer, uint32_t n_links, SimTime bucket_ps);
 void packet_books_free(PacketBooks *books); /* NULL is fine */
-void packet_books_add(PacketBooks *books, uint32_t link, uint32_t job, SimTime start, SimTime end, uint32_t payload_B);
+/* payload_B left the link; told_B of it, all or nothing, is what no earlier copy brought over it. */
+void packet_books_add(PacketBooks *books, uint32_t link, uint32_t job, SimTime start, SimTime end, uint32_t payload_B,
+                      uint32_t told_B);
+/* The payload of a data packet is lost before the next link of its way. */
+void packet_books_lost(Flow *flow, const Packet *packet);
+/* A data packet passes a link: is it the first of its copies that does? ends: the link is the last of its way. */
+gboolean packet_books_is_first(Flow *flow, const Packet *packet, gboolean ends);
 void packet_books_finish(PacketBooks *books, SimTime now);
 
 /* One row for each (link, job), numbered as they are met. */
 typedef struct {
     uint32_t link, job, next; /* of the same link, later; INDEX_NONE */
     uint64_t moved_B;         /* so far */
-    SimTime moved_ps; /* so long was the port busy with them */
+    SimTime moved_ps;         /* so long was the port busy with them */
 } PacketRow;
 uint32_t packet_books_n_rows(const PacketBooks *books);
 PacketRow packet_books_row(const PacketBooks *books, uint32_t row);

@@ -53,8 +53,8 @@ packet_free(PacketNet *net, uint32_t number)
     Flow *flow = packet_flow(net, packet->flow);
     packet->next = net->spare;
     net->spare = number;
-    if (--flow->in_network == 0 && flow->done)
-        packet_flow_close(net, flow);
+    flow->in_network--;
+    packet_flow_close_if_over(net, flow);
 }
 
 static SimTime
@@ -139,7 +139,7 @@ waiting_beside(const PacketNet *net, uint32_t link, SimTime start)
 static void
 count(PacketNet *net, uint32_t link, uint32_t number, SimTime start, SimTime end)
 {
-    const Packet *packet = &net->packets[number];
+    Packet *packet = &net->packets[number];
     PacketLinkCounts *counts = &net->rest[link].counts;
     gboolean data = (packet->kind & KIND_BITS) == PACKET_DATA;
     net->rest[link].sent_B += packet->size;
@@ -156,8 +156,12 @@ count(PacketNet *net, uint32_t link, uint32_t number, SimTime start, SimTime end
     counts->header_B += header_B;
     if (packet->flags & AGAIN)
         counts->resent_B += payload_B;
-    if (net->books != NULL)
-        packet_books_add(net->books, link, packet_flow(net, packet->flow)->transfer.job, start, end, payload_B);
+    if (net->books != NULL) {
+        Flow *flow = packet_flow(net, packet->flow);
+        gboolean first = packet_books_is_first(flow, packet, net->words[packet->at] == PATH_END);
+        packet_books_add(net->books, link, flow->transfer.job, start, end, payload_B, first ? payload_B : 0);
+        packet->value++;
+    }
 }
 
 /* Puts a packet onto the link, from start on. */
@@ -199,8 +203,11 @@ packet_port_drop(PacketNet *net, uint32_t link, uint32_t number)
     PacketLinkCounts *counts = &net->rest[link].counts;
     net->totals.dropped++;
     counts->dropped++;
-    if ((packet->kind & KIND_BITS) == PACKET_DATA && !(packet->flags & TRIMMED))
+    if ((packet->kind & KIND_BITS) == PACKET_DATA && !(packet->flags & TRIMMED)) {
         counts->dropped_B += packet->size - net->base.config.packet.header_B;
+        if (net->books != NULL)
+            packet_books_lost(packet_flow(net, packet->flow), packet);
+    }
     packet_free(net, number);
 }
 
@@ -253,6 +260,8 @@ admit(PacketNet *net, uint32_t link, Packet *packet, uint64_t queue)
         if (!net->trim || queue + packet->size > room + HEADERS_B)
             return FALSE;
         if ((packet->kind & KIND_BITS) == PACKET_DATA && !(packet->flags & TRIMMED)) {
+            if (net->books != NULL)
+                packet_books_lost(packet_flow(net, packet->flow), packet);
             packet->flags |= TRIMMED;
             packet->size = (uint16_t)MIN(packet->size, net->base.config.packet.header_B);
             packet->kind = PACKET_DATA | PACKET_CONTROL_CLASS << CLASS_SHIFT;
