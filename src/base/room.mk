@@ -1,5 +1,6 @@
 # base: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/base/big_array.c src/base/big_array.h
+libtrainshed_a_SOURCES += src/base/csv_rows.c src/base/csv_rows.h
 libtrainshed_a_SOURCES += src/base/decimal.c src/base/decimal.h
 libtrainshed_a_SOURCES += src/base/error.c src/base/error.h
 libtrainshed_a_SOURCES += src/base/field_lines.c src/base/field_lines.h
@@ -14,6 +15,8 @@ libtrainshed_a_SOURCES += src/base/suggest.c src/base/suggest.h
 libtrainshed_a_SOURCES += src/base/units.c src/base/units.h
 libtrainshed_a_SOURCES += src/base/yaml_build.c src/base/yaml_build.h
 libtrainshed_a_SOURCES += src/base/yaml_tree.c src/base/yaml_tree.h
+check_PROGRAMS += tests/test-csv-rows
+tests_test_csv_rows_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-yaml-tree
 tests_test_yaml_tree_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-input tests/test-json tests/test-random tests/test-sim-time tests/test-suggest tests/test-units

@@ -9,6 +9,13 @@ typedef struct {
     char *host, *port;
 } End;
 
+typedef struct {
+    const TopologyOptions *options;
+    JsonReader *json;
+    End ends[2]; /* of the present edge */
+    Cabling *cabling;
+} Reader;
+
 static void
 end_clear(End *end)
 {
@@ -16,82 +23,101 @@ end_clear(End *end)
     g_clear_pointer(&end->port, g_free);
 }
 
+/* At the token just read. */
+static gboolean
+problem(const Reader *reader, GError **error, const char *text)
+{
+    return topology_problem(reader->options, json_path(reader->json), json_line(reader->json), error, "%s", text);
+}
+
 /* {"hostname": ..., "interfaceName": ...}, whose "{" was read. */
 static gboolean
-read_end(JsonReader *json, End *end, GError **error)
+read_end(Reader *reader, End *end, GError **error)
 {
     JsonToken token;
     end_clear(end);
-    while (json_next(json, &token, error)) {
+    while (json_next(reader->json, &token, error)) {
         if (token.kind == JSON_OBJECT_END)
             return (end->host != NULL && end->port != NULL) ||
-                   json_fail(json, error, "an end needs hostname and interfaceName");
+                   problem(reader, error, "an end needs hostname and interfaceName");
         gboolean host = strcmp(token.text, "hostname") == 0, port = strcmp(token.text, "interfaceName") == 0;
-        if (!json_next(json, &token, error))
+        if (!json_next(reader->json, &token, error))
             return FALSE;
-        if (!host && !port) {
-            if (!json_skip(json, &token, error))
-                return FALSE;
-            continue;
+        gboolean named = token.kind == JSON_STRING && token.length > 0;
+        if ((host || port) && named) {
+            char **text = host ? &end->host : &end->port;
+            g_free(*text);
+            *text = g_strdup(token.text);
+        } else if (((host || port) &&
+                    !problem(reader, error, host ? "expected the name of a host" : "expected the name of a port")) ||
+                   !json_skip(reader->json, &token, error)) {
+            return FALSE;
         }
-        if (token.kind != JSON_STRING || token.length == 0)
-            return json_fail(json, error, "expected the name of a %s", host ? "host" : "port");
-        char **text = host ? &end->host : &end->port;
-        g_free(*text);
-        *text = g_strdup(token.text);
     }
     return FALSE;
+}
+
+static gboolean
+finish_edge(Reader *reader, guint before, GError **error)
+{
+    const End *a = &reader->ends[0], *b = &reader->ends[1];
+    if (topology_n_problems(reader->options) > before)
+        return TRUE;
+    if (a->host == NULL || b->host == NULL)
+        return problem(reader, error, "an edge needs node1 and node2");
+    cabling_cable(reader->cabling, a->host, a->port, b->host, b->port, 0);
+    return TRUE;
 }
 
 /* {"node1": ..., "node2": ...}, whose "{" was read. */
 static gboolean
-read_edge(JsonReader *json, End *ends, Cabling *cabling, GError **error)
+read_edge(Reader *reader, GError **error)
 {
+    guint before = topology_n_problems(reader->options);
     JsonToken token;
-    end_clear(&ends[0]);
-    end_clear(&ends[1]);
-    while (json_next(json, &token, error)) {
-        if (token.kind == JSON_OBJECT_END) {
-            if (ends[0].host == NULL || ends[1].host == NULL)
-                return json_fail(json, error, "an edge needs node1 and node2");
-            cabling_cable(cabling, ends[0].host, ends[0].port, ends[1].host, ends[1].port, 0);
-            return TRUE;
-        }
-        End *end = strcmp(token.text, "node1") == 0 ? &ends[0] : strcmp(token.text, "node2") == 0 ? &ends[1] : NULL;
-        if (!json_next(json, &token, error))
+    end_clear(&reader->ends[0]);
+    end_clear(&reader->ends[1]);
+    while (json_next(reader->json, &token, error)) {
+        if (token.kind == JSON_OBJECT_END)
+            return finish_edge(reader, before, error);
+        End *end = strcmp(token.text, "node1") == 0   ? &reader->ends[0]
+                   : strcmp(token.text, "node2") == 0 ? &reader->ends[1]
+                                                      : NULL;
+        if (!json_next(reader->json, &token, error))
             return FALSE;
-        if (end == NULL                       ? !json_skip(json, &token, error)
-            : token.kind != JSON_OBJECT_BEGIN ? !json_fail(json, error, "expected an end of an edge")
-                                              : !read_end(json, end, error))
+        gboolean whole = end != NULL && token.kind == JSON_OBJECT_BEGIN;
+        if (end != NULL && !whole && !problem(reader, error, "expected an end of an edge"))
             return FALSE;
-        if (end != NULL && end->host == NULL)
+        if (whole ? !read_end(reader, end, error) : !json_skip(reader->json, &token, error))
             return FALSE;
     }
     return FALSE;
 }
 
 static gboolean
-read_edges(JsonReader *json, End *ends, Cabling *cabling, GError **error)
+read_edges(Reader *reader, GError **error)
 {
     JsonToken token;
-    if (!json_next(json, &token, error))
+    if (!json_next(reader->json, &token, error))
         return FALSE;
     if (token.kind != JSON_ARRAY_BEGIN)
-        return json_fail(json, error, "edges: expected a list");
-    while (json_next(json, &token, error)) {
+        return json_fail(reader->json, error, "edges: expected a list");
+    while (json_next(reader->json, &token, error)) {
         if (token.kind == JSON_ARRAY_END)
             return TRUE;
-        if (token.kind != JSON_OBJECT_BEGIN)
-            return json_fail(json, error, "edges: expected an edge");
-        if (!read_edge(json, ends, cabling, error))
+        gboolean whole = token.kind == JSON_OBJECT_BEGIN;
+        if (!whole && !problem(reader, error, "edges: expected an edge"))
+            return FALSE;
+        if (whole ? !read_edge(reader, error) : !json_skip(reader->json, &token, error))
             return FALSE;
     }
     return FALSE;
 }
 
 static gboolean
-read_file(JsonReader *json, End *ends, Cabling *cabling, GError **error)
+read_file(Reader *reader, GError **error)
 {
+    JsonReader *json = reader->json;
     JsonToken token;
     if (!json_next(json, &token, error))
         return FALSE;
@@ -103,7 +129,7 @@ read_file(JsonReader *json, End *ends, Cabling *cabling, GError **error)
             return (found || json_fail(json, error, "there is no key edges")) && json_next(json, &token, error);
         if (strcmp(token.text, "edges") == 0) {
             found = TRUE;
-            if (!read_edges(json, ends, cabling, error))
+            if (!read_edges(reader, error))
                 return FALSE;
         } else if (!json_next(json, &token, error) || !json_skip(json, &token, error)) {
             return FALSE;
@@ -118,11 +144,12 @@ read(const char *path, const TopologyOptions *options, char **notes, GError **er
     g_autoptr(JsonReader) json = json_open(path, error);
     if (json == NULL)
         return NULL;
+    guint before = topology_n_problems(options);
     g_autoptr(Cabling) cabling = cabling_new();
-    End ends[2] = {{NULL, NULL}, {NULL, NULL}};
-    gboolean good = read_file(json, ends, cabling, error);
-    end_clear(&ends[0]);
-    end_clear(&ends[1]);
+    Reader reader = {.options = options, .json = json, .cabling = cabling};
+    gboolean good = read_file(&reader, error) && topology_sound(options, before, path, error);
+    end_clear(&reader.ends[0]);
+    end_clear(&reader.ends[1]);
     return good ? cabling_build(cabling, path, options, notes, error) : NULL;
 }
 

@@ -98,10 +98,18 @@ check(const Cabling *cabling, const char *path, const TopologyOptions *options, 
         rates += g_array_index(cabling->cables, Cable, i).rate_Bps <= 0;
     if (cabling->devices->len == 0)
         return error_input(error, "%s: there is no device in it", path);
-    if (rates > 0 && options->default_rate_Bps <= 0)
-        return error_input(error, "%s: %u of %u cables have no rate: give one with --default-rate", path, rates, n);
-    if (n > 0 && options->default_latency_ps < 0)
-        return error_input(error, "%s: the lengths of cables are not said: give --default-latency", path);
+    guint before = topology_n_problems(options);
+    GError *wrong = NULL;
+    if (rates > 0 && options->default_rate_Bps <= 0 &&
+        !error_input(&wrong, "%s: %u of %u cables have no rate: give one with --default-rate", path, rates, n) &&
+        !topology_go_on(options, g_steal_pointer(&wrong), error))
+        return FALSE;
+    if (n > 0 && options->default_latency_ps < 0 &&
+        !error_input(&wrong, "%s: the lengths of cables are not said: give --default-latency", path) &&
+        !topology_go_on(options, g_steal_pointer(&wrong), error))
+        return FALSE;
+    if (!topology_sound(options, before, path, error))
+        return FALSE;
     if (rates > 0)
         g_string_append_printf(notes, "%u of %u cables have the default rate\n", rates, n);
     if (cabling->loops > 0)

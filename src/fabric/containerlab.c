@@ -11,6 +11,7 @@
 
 typedef struct {
     YamlTree *tree;
+    const TopologyOptions *options;
     Cabling *cabling;
     const YamlNode *nodes;
     guint outside;
@@ -101,9 +102,11 @@ read_topology(Reader *reader, GError **error)
         return TRUE;
     if (links->kind != YAML_LIST)
         return yaml_fail(reader->tree, links, error, "expected a list of links");
-    for (guint i = 0; i < links->values->len; i++)
-        if (!read_link(reader, links->values->pdata[i], error))
+    for (guint i = 0; i < links->values->len; i++) {
+        GError *wrong = NULL;
+        if (!read_link(reader, links->values->pdata[i], &wrong) && !topology_go_on(reader->options, wrong, error))
             return FALSE;
+    }
     return TRUE;
 }
 
@@ -114,13 +117,14 @@ read(const char *path, const TopologyOptions *options, char **notes, GError **er
     if (tree == NULL)
         return NULL;
     g_autoptr(Cabling) cabling = cabling_new();
-    Reader reader = {.tree = tree, .cabling = cabling};
-    if (!read_topology(&reader, error))
+    Reader reader = {.tree = tree, .options = options, .cabling = cabling};
+    guint before = topology_n_problems(options);
+    if (!read_topology(&reader, error) || !topology_sound(options, before, path, error))
         return NULL;
     Fabric *fabric = cabling_build(cabling, path, options, notes, error);
     if (fabric != NULL && notes != NULL && reader.outside > 0) {
-        g_autofree char *before = *notes;
-        *notes = g_strdup_printf("%s%u links lead out of the lab and are left out\n", before, reader.outside);
+        g_autofree char *told = *notes;
+        *notes = g_strdup_printf("%s%u links lead out of the lab and are left out\n", told, reader.outside);
     }
     return fabric;
 }

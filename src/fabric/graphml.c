@@ -2,7 +2,7 @@
  *
  * Read through libxml2's SAX interface, which knows the line of every element (its text reader runs ahead of
  * the element and stops counting at 65535), in pieces, gzipped or not. No entity is declared or expanded and nothing is
- * fetched. The first fault stops the parser. */
+ * fetched. The first fault stops the parser; where problems are collected, the element it is in is passed over. */
 #include "fabric/graphml.h"
 
 #include "base/error.h"
@@ -31,8 +31,11 @@ typedef struct {
 
 typedef struct {
     const char *path;
+    const TopologyOptions *options;
+    guint before; /* problems */
     xmlParserCtxtPtr xml;
-    GError *error; /* the first; whoever sets it stops the parser */
+    GError *error;     /* the first that stops; whoever sets it stops the parser */
+    gboolean starting; /* a start tag is being looked at: a fault in it passes over its element */
     Fabric *fabric;
     GStringChunk *texts;
     GraphmlKeys *keys;
@@ -46,6 +49,7 @@ typedef struct {
     gboolean graph_seen, undirected;
 
     uint64_t element[SCOPES]; /* the number of the graph, node and edge at hand, from 1 */
+    guint element_before;     /* problems, as the node or edge at hand began */
     const char *id;           /* of the node or edge at hand */
     Node node;
     Edge edge;
@@ -57,7 +61,14 @@ typedef struct {
     uint64_t from_length, without_latency; /* edges */
 } Reader;
 
-/* "PATH:LINE: " and the message; the parser stops. */
+/* Anything wrong since there were so many problems? */
+static gboolean
+broken_since(const Reader *reader, guint before)
+{
+    return reader->error != NULL || topology_n_problems(reader->options) > before;
+}
+
+/* "PATH:LINE: " and the message; the parser stops, unless problems are collected. */
 static void G_GNUC_PRINTF(2, 3) fail(Reader *reader, const char *format, ...)
 {
     if (reader->error != NULL)
@@ -66,8 +77,11 @@ static void G_GNUC_PRINTF(2, 3) fail(Reader *reader, const char *format, ...)
     va_start(arguments, format);
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    error_input(&reader->error, "%s:%d: %s", reader->path, xmlSAX2GetLineNumber(reader->xml), text);
-    xmlStopParser(reader->xml);
+    if (!topology_problem(reader->options, reader->path, (size_t)xmlSAX2GetLineNumber(reader->xml), &reader->error,
+                          "%s", text))
+        xmlStopParser(reader->xml);
+    if (reader->starting)
+        reader->skipped = 1;
 }
 
 /* The attributes of one start tag: libxml2 gives (name, prefix, URI, value, end of value) for each. */
@@ -95,6 +109,7 @@ begin_element(Reader *reader, Scope scope, const char *id)
 {
     reader->place = place_of[scope];
     reader->element[scope]++;
+    reader->element_before = topology_n_problems(reader->options);
     reader->id = id;
 }
 
@@ -118,7 +133,8 @@ start_key(Reader *reader, Attributes attributes)
                                        value_of(reader, attributes, "attr.type"), &fault);
     if (fault != NULL)
         fail(reader, "%s", fault);
-    reader->place = IN_KEY;
+    else
+        reader->place = IN_KEY;
 }
 
 static void
@@ -128,10 +144,11 @@ start_graph(Reader *reader, Attributes attributes)
     if (reader->graph_seen)
         return fail(reader, "a second graph; a fabric is one");
     if (mode == NULL || (strcmp(mode, "directed") != 0 && strcmp(mode, "undirected") != 0))
-        return fail(reader, "edgedefault of the graph is %s%s%s, expected directed or undirected", mode ? "\"" : "",
-                    mode ? mode : "missing", mode ? "\"" : "");
+        fail(reader, "edgedefault of the graph is %s%s%s, expected directed or undirected", mode ? "\"" : "",
+             mode ? mode : "missing", mode ? "\"" : "");
+    reader->skipped = 0; /* its nodes are looked at all the same */
     reader->graph_seen = TRUE;
-    reader->undirected = strcmp(mode, "undirected") == 0;
+    reader->undirected = g_strcmp0(mode, "undirected") == 0;
     begin_element(reader, SCOPE_GRAPH, NULL);
 }
 
@@ -207,6 +224,17 @@ is_skipped(Place place, const char *name)
 }
 
 static void
+start_file(Reader *reader, const char *name)
+{
+    reader->place = IN_GRAPHML;
+    if (strcmp(name, "graphml") == 0)
+        return;
+    error_input(&reader->error, "%s:%d: the file begins with <%s>, expected <graphml>", reader->path,
+                xmlSAX2GetLineNumber(reader->xml), name);
+    xmlStopParser(reader->xml);
+}
+
+static void
 start(Reader *reader, const char *name, Attributes attributes)
 {
     static const struct {
@@ -223,9 +251,7 @@ start(Reader *reader, const char *name, Attributes attributes)
         if (known[i].place == reader->place && strcmp(known[i].name, name) == 0)
             return known[i].start(reader, attributes);
     if (reader->place == IN_FILE) {
-        if (strcmp(name, "graphml") != 0)
-            fail(reader, "the file begins with <%s>, expected <graphml>", name);
-        reader->place = IN_GRAPHML;
+        start_file(reader, name);
     } else if (reader->place == IN_KEY && strcmp(name, "default") == 0) {
         reader->place = IN_DEFAULT;
         g_string_truncate(reader->text, 0);
@@ -260,13 +286,14 @@ end_data(Reader *reader)
     if (reader->has_elements && key->columns[reader->scope] != NULL) {
         g_autofree char *what = element_text(reader, reader->scope);
         fail(reader, "%s: %s holds an element, expected text", what, key->name);
+    } else {
+        take_value(reader, key, reader->scope, reader->text->str);
     }
-    take_value(reader, key, reader->scope, reader->text->str);
     reader->place = place_of[reader->scope];
 }
 
 /* Gives the defaults of keys that the element at hand did not name, and refuses it where a needed one is missing. */
-static gboolean
+static void
 complete(Reader *reader, Scope scope)
 {
     uint32_t n;
@@ -287,39 +314,35 @@ complete(Reader *reader, Scope scope)
             g_autofree char *what = element_text(reader, scope);
             fail(reader, "%s: %s is missing", what, columns[i].name);
         }
-    return reader->error == NULL;
 }
 
+/* A faulty node has a number too, so that edges to it are no further problem. */
 static void
 end_node(Reader *reader)
 {
-    if (!complete(reader, SCOPE_NODE))
-        return;
+    complete(reader, SCOPE_NODE);
     if (reader->node.name[0] == '\0')
         reader->node.name = reader->id;
-    GError *error = NULL;
-    uint32_t node = fabric_add_node(reader->fabric, &reader->node, &error);
-    if (node == INDEX_NONE) {
+    g_autoptr(GError) error = NULL;
+    if (!broken_since(reader, reader->element_before) &&
+        fabric_add_node(reader->fabric, &reader->node, &error) == INDEX_NONE)
         fail(reader, "node \"%s\": %s", reader->id, error->message);
-        g_error_free(error);
-        return;
-    }
     size_t line = (size_t)xmlSAX2GetLineNumber(reader->xml);
     g_array_append_val(reader->node_lines, line);
-    g_hash_table_insert(reader->node_ids, (gpointer)reader->id, GUINT_TO_POINTER(node + 1));
+    g_hash_table_insert(reader->node_ids, (gpointer)reader->id, GUINT_TO_POINTER(reader->node_lines->len));
 }
 
 static void
 end_edge(Reader *reader)
 {
-    if (!complete(reader, SCOPE_EDGE))
-        return;
+    complete(reader, SCOPE_EDGE);
     Link *link = &reader->edge.link;
     if (link->latency_ps < 0 && !isnan(link->length_km)) {
         if (link->length_km * PS_PER_KM >= 0x1p63)
-            return fail(reader, "edge \"%s\" to \"%s\": length_km is %g, expected less than 106 light-days",
-                        reader->edge.source, reader->edge.target, link->length_km);
-        link->latency_ps = (SimTime)ceil(link->length_km * PS_PER_KM);
+            fail(reader, "edge \"%s\" to \"%s\": length_km is %g, expected less than 106 light-days",
+                 reader->edge.source, reader->edge.target, link->length_km);
+        else
+            link->latency_ps = (SimTime)ceil(link->length_km * PS_PER_KM);
         reader->from_length++;
     } else if (link->latency_ps < 0) {
         link->latency_ps = 0;
@@ -369,8 +392,11 @@ on_start(void *data, const xmlChar *name, const xmlChar *prefix, const xmlChar *
         return;
     if (reader->skipped > 0)
         reader->skipped++;
-    else
+    else {
+        reader->starting = TRUE;
         start(reader, (const char *)name, (Attributes){attributes, n_attributes});
+        reader->starting = FALSE;
+    }
 }
 
 static void
@@ -428,9 +454,9 @@ handlers(void)
 }
 
 static void
-reader_init(Reader *reader, const char *path)
+reader_init(Reader *reader, const char *path, const TopologyOptions *options)
 {
-    *reader = (Reader){.path = path, .graph = {.name = ""}};
+    *reader = (Reader){.path = path, .options = options, .before = topology_n_problems(options), .graph = {.name = ""}};
     reader->fabric = fabric_new();
     reader->texts = g_string_chunk_new(65536);
     reader->keys = graphml_keys_new();
@@ -477,37 +503,43 @@ parse(Reader *reader, Input *input)
     reader->xml = NULL;
 }
 
-/* The node an edge names; INDEX_NONE with an error. */
-static uint32_t
-node_of(Reader *reader, const Edge *edge, const char *id)
+/* The node an edge names; FALSE where there is none. */
+static gboolean
+find_end(const Reader *reader, const Edge *edge, const char *id, uint32_t *node, GError **error)
 {
     gpointer known = g_hash_table_lookup(reader->node_ids, id);
-    if (known != NULL)
-        return GPOINTER_TO_UINT(known) - 1;
-    error_input(&reader->error, "%s:%zu: edge \"%s\" to \"%s\": there is no node \"%s\"", reader->path, edge->line,
-                edge->source, edge->target, id);
-    return INDEX_NONE;
+    *node = GPOINTER_TO_UINT(known) - 1;
+    return known != NULL || error_input(error, "%s:%zu: edge \"%s\" to \"%s\": there is no node \"%s\"", reader->path,
+                                        edge->line, edge->source, edge->target, id);
+}
+
+/* sound: there was no fault so far, so that the fabric has all nodes. */
+static gboolean
+add_edge(const Reader *reader, Edge *edge, gboolean sound, GError **error)
+{
+    if (!find_end(reader, edge, edge->source, &edge->link.src, error) ||
+        !find_end(reader, edge, edge->target, &edge->link.dst, error))
+        return FALSE;
+    if (!sound)
+        return TRUE;
+    uint32_t added = edge->undirected ? fabric_add_cable(reader->fabric, &edge->link, error)
+                                      : fabric_add_link(reader->fabric, &edge->link, error);
+    if (added == INDEX_NONE)
+        g_prefix_error(error, "%s:%zu: ", reader->path, edge->line);
+    return added != INDEX_NONE;
 }
 
 static gboolean
 add_edges(Reader *reader)
 {
+    gboolean sound = !broken_since(reader, reader->before);
     for (guint i = 0; i < reader->edges->len; i++) {
-        Edge *edge = &g_array_index(reader->edges, Edge, i);
-        edge->link.src = node_of(reader, edge, edge->source);
-        if (edge->link.src == INDEX_NONE)
+        GError *wrong = NULL;
+        if (!add_edge(reader, &g_array_index(reader->edges, Edge, i), sound, &wrong) &&
+            !topology_go_on(reader->options, wrong, &reader->error))
             return FALSE;
-        edge->link.dst = node_of(reader, edge, edge->target);
-        if (edge->link.dst == INDEX_NONE)
-            return FALSE;
-        uint32_t added = edge->undirected ? fabric_add_cable(reader->fabric, &edge->link, &reader->error)
-                                          : fabric_add_link(reader->fabric, &edge->link, &reader->error);
-        if (added == INDEX_NONE) {
-            g_prefix_error(&reader->error, "%s:%zu: ", reader->path, edge->line);
-            return FALSE;
-        }
     }
-    return TRUE;
+    return topology_sound(reader->options, reader->before, reader->path, &reader->error);
 }
 
 static char *
@@ -545,14 +577,15 @@ finish(Reader *reader)
     return g_steal_pointer(&reader->fabric);
 }
 
-Fabric *
-graphml_read(const char *path, char **notes, GError **error)
+/* GraphML leaves nothing open that an option could fill: of them only problems is used. */
+static Fabric *
+read(const char *path, const TopologyOptions *options, char **notes, GError **error)
 {
     g_autoptr(Input) input = input_open(path, error);
     if (input == NULL)
         return NULL;
     Reader reader;
-    reader_init(&reader, path);
+    reader_init(&reader, path, options);
     parse(&reader, input);
     Fabric *fabric = reader.error == NULL ? finish(&reader) : NULL;
     if (fabric == NULL)
@@ -563,17 +596,16 @@ graphml_read(const char *path, char **notes, GError **error)
     return fabric;
 }
 
+Fabric *
+graphml_read(const char *path, char **notes, GError **error)
+{
+    return read(path, &topology_options_default, notes, error);
+}
+
 static gboolean
 recognise(const char *head, size_t length)
 {
     return xml_head_is(head, length, "graphml") && !topology_zoo.recognise(head, length);
-}
-
-/* GraphML leaves nothing open that an option could fill. */
-static Fabric *
-read(const char *path, const TopologyOptions *options, char **notes, GError **error)
-{
-    return graphml_read(path, notes, error);
 }
 
 const TopologyFormat topology_graphml = {"graphml", "GraphML with the attributes of trainshed-topology(1)", recognise,

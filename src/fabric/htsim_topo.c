@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-enum { MOST_TIERS = 3 };
+enum { MOST_TIERS = 3, UNKNOWN_TIER }; /* whose keys are read, but not kept */
 
 /* Beyond these a slip of the pen is likelier than a fabric. */
 #define MOST_HOSTS UINT64_C(4194304)
@@ -57,6 +57,7 @@ typedef struct {
 } Tier;
 
 typedef struct {
+    const TopologyOptions *options;
     FieldLines *lines;
     uint64_t head[G_N_ELEMENTS(head_keys)]; /* hosts, tiers, hosts a pod; 0 = not given */
     Tier tiers[MOST_TIERS];
@@ -94,11 +95,13 @@ static gboolean
 begin_tier(Reader *reader, GError **error)
 {
     uint64_t tier;
-    if (!field_lines_uint(reader->lines, 1, "Tier", 0, MOST_TIERS - 1, &tier, error))
+    if (!field_lines_uint(reader->lines, 1, "Tier", 0, MOST_TIERS - 1, &tier, error)) {
+        reader->tier = UNKNOWN_TIER;
         return FALSE;
-    reader->tier = (uint32_t)tier;
+    }
+    reader->tier = reader->tiers[tier].line == 0 ? (uint32_t)tier : UNKNOWN_TIER;
     if (reader->tiers[tier].line != 0)
-        return field_lines_fail(reader->lines, error, "tier %u was given in line %zu already", reader->tier,
+        return field_lines_fail(reader->lines, error, "tier %" G_GUINT64_FORMAT " was given in line %zu already", tier,
                                 reader->tiers[tier].line);
     reader->tiers[tier].line = reader->lines->line;
     return TRUE;
@@ -119,7 +122,7 @@ read_tier_key(Reader *reader, uint32_t key, GError **error)
     if (reader->tier == MOST_TIERS)
         return field_lines_fail(reader->lines, error, "%s stands before the first line \"Tier 0\"",
                                 tier_keys[key].name);
-    Tier *tier = &reader->tiers[reader->tier];
+    Tier spare = {0}, *tier = reader->tier == UNKNOWN_TIER ? &spare : &reader->tiers[reader->tier];
     if (tier->given[key])
         return field_lines_fail(reader->lines, error, "%s of tier %u is given twice", tier_keys[key].name,
                                 reader->tier);
@@ -199,10 +202,26 @@ check_tiers(Reader *reader, GError **error)
             return error_input(error, "%s: %s is not given", reader->lines->path, head_keys[i]);
     if (TIERS(reader) < MOST_TIERS && reader->tiers[MOST_TIERS - 1].line != 0)
         return fail_tier(reader, MOST_TIERS - 1, error, "Tiers is 2, so that the top tier is 1");
-    for (uint32_t t = 0; t < TIERS(reader); t++)
-        if (!check_tier(reader, t, error))
+    for (uint32_t t = 0; t < TIERS(reader); t++) {
+        GError *wrong = NULL;
+        if (!check_tier(reader, t, &wrong) && !topology_go_on(reader->options, wrong, error))
             return FALSE;
+    }
     return TRUE;
+}
+
+/* All lines; then, where each was good by itself, what the tiers lack. */
+static gboolean
+read_lines(Reader *reader, GError **error)
+{
+    guint before = topology_n_problems(reader->options);
+    while (field_lines_next(reader->lines)) {
+        GError *wrong = NULL;
+        if (!read_line(reader, &wrong) && !topology_go_on(reader->options, wrong, error))
+            return FALSE;
+    }
+    return topology_sound(reader->options, before, reader->lines->path, error) && check_tiers(reader, error) &&
+           topology_sound(reader->options, before, reader->lines->path, error);
 }
 
 /* a / b into *quotient where it comes out whole. what: "leaves of a pod = Podsize / Radix_Down". */
@@ -379,12 +398,9 @@ read(const char *path, const TopologyOptions *options, char **notes, GError **er
     g_autoptr(FieldLines) lines = field_lines_read(path, error);
     if (lines == NULL)
         return NULL;
-    Reader reader = {.lines = lines, .tier = MOST_TIERS};
-    while (field_lines_next(lines))
-        if (!read_line(&reader, error))
-            return NULL;
+    Reader reader = {.options = options, .lines = lines, .tier = MOST_TIERS};
     uint64_t uplinks = 0;
-    if (!check_tiers(&reader, error) || !work_out_pods(&reader, &uplinks, error) ||
+    if (!read_lines(&reader, error) || !work_out_pods(&reader, &uplinks, error) ||
         (TIERS(&reader) == 3 && !work_out_cores(&reader, uplinks, error)) || !check_size(&reader, error))
         return NULL;
     Fabric *fabric = build(&reader, error);

@@ -58,7 +58,7 @@ ib_network_new(const char *path, const TopologyOptions *options)
     network->ports = g_array_new(FALSE, FALSE, sizeof(Port));
     network->device_of = g_hash_table_new(g_str_hash, g_str_equal);
     network->port_of = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    network->problems = options->problems != NULL ? options->problems->len : 0;
+    network->problems = topology_n_problems(options);
     return network;
 }
 
@@ -423,13 +423,9 @@ make_notes(const IbNetwork *network, const IbHosts *hosts)
 Fabric *
 ib_network_finish(IbNetwork *network, char **notes, GError **error)
 {
-    GPtrArray *problems = network->options->problems;
-    if (!resolve_peers(network, error) || !pair_ports(network, error))
+    if (!resolve_peers(network, error) || !pair_ports(network, error) ||
+        !topology_sound(network->options, network->problems, network->path, error))
         return NULL;
-    if (problems != NULL && problems->len > network->problems) {
-        error_input(error, "%s: %u problems", network->path, problems->len - network->problems);
-        return NULL;
-    }
     if (network->devices->len == 0) {
         error_input(error, "%s: there is no device", network->path);
         return NULL;

@@ -11,6 +11,12 @@
 
 #define FILE_LIMIT ((size_t)256 << 20)
 
+typedef struct {
+    const char *path;
+    const TopologyOptions *options;
+    char **lines;
+} File;
+
 static gboolean
 is_arista_interface(const char *line)
 {
@@ -31,25 +37,46 @@ quoted(const char *line)
     return first != NULL && last > first ? g_strndup(first + 1, (size_t)(last - first - 1)) : g_strdup("");
 }
 
-/* One interface's neighbours: "Neighbor CHASSIS/"PORT", ...", then "- System Name: "NAME"" up to the next. */
-static void
-read_arista(GStrv lines, const char *device, Cabling *cabling)
+/* The interface's announced neighbours were all found. */
+static gboolean
+check_announced(const File *file, const char *interface, size_t line, uint64_t announced, uint64_t found,
+                GError **error)
+{
+    return interface == NULL || announced == found ||
+           topology_problem(file->options, file->path, line, error,
+                            "%s: %" G_GUINT64_FORMAT " neighbours announced, %" G_GUINT64_FORMAT " found", interface,
+                            announced, found);
+}
+
+/* One interface's neighbours: "Interface Ethernet1 detected 1 LLDP neighbors:", then for each "Neighbor
+ * CHASSIS/"PORT", ..." and "- System Name: "NAME"". */
+static gboolean
+read_arista(const File *file, size_t from, const char *device, Cabling *cabling, GError **error)
 {
     g_autofree char *interface = NULL, *chassis = NULL, *port = NULL, *name = NULL;
-    for (size_t i = 0;; i++) {
-        const char *line = lines[i] != NULL ? lines[i] + strspn(lines[i], " \t") : NULL;
+    uint64_t announced = 0, found = 0;
+    size_t interface_line = 0;
+    for (size_t i = from;; i++) {
+        const char *line = file->lines[i] != NULL ? file->lines[i] + strspn(file->lines[i], " \t") : NULL;
         gboolean begins = line != NULL && g_str_has_prefix(line, "Neighbor ");
         if ((line == NULL || begins || is_arista_interface(line)) && chassis != NULL) {
             cabling_cable(cabling, device, interface, name != NULL && *name != '\0' ? name : chassis, port, 0);
             g_clear_pointer(&chassis, g_free);
         }
+        if ((line == NULL || is_arista_interface(line)) &&
+            !check_announced(file, interface, interface_line, announced, found, error))
+            return FALSE;
         if (line == NULL)
-            return;
+            return TRUE;
         if (is_arista_interface(line)) {
             g_free(interface);
+            announced = g_ascii_strtoull(strstr(line, " detected ") + strlen(" detected "), NULL, 10);
+            found = 0;
+            interface_line = i + 1;
             line += strlen("Interface ");
             interface = g_strndup(line, strcspn(line, " "));
         } else if (begins && interface != NULL) {
+            found++;
             line += strlen("Neighbor ");
             chassis = g_strndup(line, strcspn(line, "/, "));
             g_free(port);
@@ -63,15 +90,17 @@ read_arista(GStrv lines, const char *device, Cabling *cabling)
 
 /* Columns: device, local interface, hold time, capability (may be empty), port. */
 static gboolean
-read_nexus(GStrv lines, size_t from, const char *path, const char *device, Cabling *cabling, GError **error)
+read_nexus(const File *file, size_t from, const char *device, Cabling *cabling, GError **error)
 {
+    GStrv lines = file->lines;
     g_autofree char *wrapped = NULL;
     guint entries = 0;
     for (size_t i = from; lines[i] != NULL; i++) {
         if (g_str_has_prefix(lines[i], "Total entries")) {
             guint64 total = g_ascii_strtoull(strrchr(lines[i], ' ') + 1, NULL, 10);
-            return total == entries || error_input(error, "%s:%zu: %" G_GUINT64_FORMAT " entries announced, %u found",
-                                                   path, i + 1, total, entries);
+            return total == entries ||
+                   topology_problem(file->options, file->path, i + 1, error,
+                                    "%" G_GUINT64_FORMAT " entries announced, %u found", total, entries);
         }
         g_auto(GStrv) words = g_strsplit_set(lines[i], " \t\r", -1);
         const char *fields[6];
@@ -87,10 +116,11 @@ read_nexus(GStrv lines, size_t from, const char *path, const char *device, Cabli
             continue;
         }
         guint first = wrapped != NULL ? 0 : 1;
-        if (n < first + 3)
-            return error_input(error, "%s:%zu: %u words, expected device, interface, hold time and port", path, i + 1,
-                               n);
-        cabling_cable(cabling, device, fields[first], wrapped != NULL ? wrapped : fields[0], fields[n - 1], 0);
+        if (n >= first + 3)
+            cabling_cable(cabling, device, fields[first], wrapped != NULL ? wrapped : fields[0], fields[n - 1], 0);
+        else if (!topology_problem(file->options, file->path, i + 1, error,
+                                   "%u words, expected device, interface, hold time and port", n))
+            return FALSE;
         g_clear_pointer(&wrapped, g_free);
         entries++;
     }
@@ -112,7 +142,7 @@ own_name(const char *path, const char *first_line)
 }
 
 static gboolean
-read_device(const char *path, Cabling *cabling, GError **error)
+read_device(const char *path, const TopologyOptions *options, Cabling *cabling, GError **error)
 {
     size_t length;
     g_autofree char *text = input_read_all(path, FILE_LIMIT, &length, error);
@@ -122,14 +152,12 @@ read_device(const char *path, Cabling *cabling, GError **error)
         return error_input(error, "%s: is no UTF-8 text", path);
     g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
     g_autofree char *device = own_name(path, lines[0] != NULL ? lines[0] : "");
+    const File file = {path, options, lines};
     for (size_t i = 0; lines[i] != NULL; i++) {
-        if (is_nexus_head(lines[i])) {
-            return read_nexus(lines, i + 1, path, device, cabling, error);
-        }
-        if (is_arista_interface(lines[i])) {
-            read_arista(lines + i, device, cabling);
-            return TRUE;
-        }
+        if (is_nexus_head(lines[i]))
+            return read_nexus(&file, i + 1, device, cabling, error);
+        if (is_arista_interface(lines[i]))
+            return read_arista(&file, i, device, cabling, error);
     }
     return error_input(error, "%s: has no list of LLDP neighbours of Arista or Nexus", path);
 }
@@ -138,11 +166,14 @@ static Fabric *
 read(const char *path, const TopologyOptions *options, char **notes, GError **error)
 {
     g_autoptr(Cabling) cabling = cabling_new();
-    if (!read_device(path, cabling, error))
+    guint before = topology_n_problems(options);
+    if (!read_device(path, options, cabling, error))
         return NULL;
     for (size_t i = 0; options->companions != NULL && options->companions[i] != NULL; i++)
-        if (!read_device(options->companions[i], cabling, error))
+        if (!read_device(options->companions[i], options, cabling, error))
             return NULL;
+    if (!topology_sound(options, before, path, error))
+        return NULL;
     return cabling_build(cabling, path, options, notes, error);
 }
 

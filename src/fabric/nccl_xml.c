@@ -534,14 +534,10 @@ make_notes(const Reader *reader)
 static Fabric *
 make_fabric(Reader *reader, char **notes, GError **error)
 {
-    GPtrArray *problems = reader->options->problems;
-    guint before = problems != NULL ? problems->len : 0;
-    if (!add_cpus(reader, error) || !add_ways(reader, error))
+    guint before = topology_n_problems(reader->options);
+    if (!add_cpus(reader, error) || !add_ways(reader, error) ||
+        !topology_sound(reader->options, before, reader->path, error))
         return NULL;
-    if (problems != NULL && problems->len > before) {
-        error_input(error, "%s: %u problems", reader->path, problems->len - before);
-        return NULL;
-    }
     if (!check_options(reader, error))
         return NULL;
     const char *const *companions = reader->options->companions;

@@ -22,7 +22,9 @@ typedef struct {
 
 typedef struct {
     const char *path;
+    const TopologyOptions *options;
     FieldLines *lines;
+    gboolean ended; /* the file, before all was there */
     uint32_t field; /* of the present line, not yet taken */
     gboolean simai;
     uint64_t nodes, per_server, nvswitches, switches, links;
@@ -42,6 +44,7 @@ next(Reader *reader, const char *what, const char **token, GError **error)
         reader->field = 0;
         if (!field_lines_next(reader->lines)) {
             reader->lines->n_fields = 0;
+            reader->ended = TRUE;
             return field_lines_fail(reader->lines, error, "the file ends; expected %s", what);
         }
     }
@@ -72,9 +75,29 @@ next_quantity(Reader *reader, gboolean is_rate, void *value, GError **error)
     return FALSE;
 }
 
+/* Where problems are collected, reading goes on after wrong, which it takes; not at the end of the file. */
+static gboolean
+go_on(const Reader *reader, GError *wrong, GError **error)
+{
+    if (!reader->ended)
+        return topology_go_on(reader->options, wrong, error);
+    g_propagate_error(error, wrong);
+    return FALSE;
+}
+
+/* A number of the first line. */
+static gboolean
+head_number(const Reader *reader, uint32_t field, const char *what, uint64_t least, uint64_t most, uint64_t *value,
+            GError **error)
+{
+    GError *wrong = NULL;
+    return field_lines_uint(reader->lines, field, what, least, most, value, &wrong) || go_on(reader, wrong, error);
+}
+
 static gboolean
 read_head(Reader *reader, GError **error)
 {
+    guint before = topology_n_problems(reader->options);
     FieldLines *lines = reader->lines;
     if (!field_lines_next(lines))
         return field_lines_fail(lines, error, "the file is empty");
@@ -86,16 +109,30 @@ read_head(Reader *reader, GError **error)
             "switches, links, GPU type)",
             lines->n_fields);
     uint32_t at = 0;
-    if (!field_lines_uint(lines, at++, "nodes", 1, MOST_NODES, &reader->nodes, error) ||
-        (reader->simai && (!field_lines_uint(lines, at++, "GPUs a server", 1, MOST_NODES, &reader->per_server, error) ||
-                           !field_lines_uint(lines, at++, "NVSwitches", 0, MOST_NODES, &reader->nvswitches, error))) ||
-        !field_lines_uint(lines, at++, "switches", 0, MOST_NODES, &reader->switches, error) ||
-        !field_lines_uint(lines, at, "links", 0, MOST_LINKS, &reader->links, error))
+    if (!head_number(reader, at++, "nodes", 1, MOST_NODES, &reader->nodes, error) ||
+        (reader->simai && (!head_number(reader, at++, "GPUs a server", 1, MOST_NODES, &reader->per_server, error) ||
+                           !head_number(reader, at++, "NVSwitches", 0, MOST_NODES, &reader->nvswitches, error))) ||
+        !head_number(reader, at++, "switches", 0, MOST_NODES, &reader->switches, error) ||
+        !head_number(reader, at, "links", 0, MOST_LINKS, &reader->links, error) ||
+        !topology_sound(reader->options, before, reader->path, error))
         return FALSE;
     if (reader->nvswitches + reader->switches >= reader->nodes)
         return field_lines_fail(lines, error, "all %" G_GUINT64_FORMAT " nodes are switches", reader->nodes);
     reader->gpu = reader->simai ? g_intern_string(lines->fields[5]) : "";
     reader->field = lines->n_fields;
+    return TRUE;
+}
+
+/* Number i of the list of switches. */
+static gboolean
+read_switch(Reader *reader, uint64_t i, GError **error)
+{
+    uint64_t node;
+    if (!next_number(reader, "the number of a switch", reader->nodes - 1, &node, error))
+        return FALSE;
+    if (reader->kinds[node] != NODE_GPU && reader->kinds[node] != NODE_HOST)
+        return field_lines_fail(reader->lines, error, "switch %" G_GUINT64_FORMAT " is named twice", node);
+    reader->kinds[node] = i < reader->nvswitches ? NODE_NVSWITCH : NODE_CORE;
     return TRUE;
 }
 
@@ -106,38 +143,47 @@ read_switches(Reader *reader, GError **error)
     for (uint64_t i = 0; i < reader->nodes; i++)
         reader->kinds[i] = reader->simai ? NODE_GPU : NODE_HOST;
     for (uint64_t i = 0; i < reader->nvswitches + reader->switches; i++) {
-        uint64_t node;
-        if (!next_number(reader, "the number of a switch", reader->nodes - 1, &node, error))
+        GError *wrong = NULL;
+        if (!read_switch(reader, i, &wrong) && !go_on(reader, wrong, error))
             return FALSE;
-        if (reader->kinds[node] != NODE_GPU && reader->kinds[node] != NODE_HOST)
-            return field_lines_fail(reader->lines, error, "switch %" G_GUINT64_FORMAT " is named twice", node);
-        reader->kinds[node] = i < reader->nvswitches ? NODE_NVSWITCH : NODE_CORE;
     }
     return TRUE;
 }
 
 static gboolean
+read_link(Reader *reader, GError **error)
+{
+    Wire wire;
+    uint64_t src, dst;
+    const char *loss;
+    if (!next_number(reader, "a node of a link", reader->nodes - 1, &src, error) ||
+        !next_number(reader, "a node of a link", reader->nodes - 1, &dst, error) ||
+        !next_quantity(reader, TRUE, &wire.rate_Bps, error) || !next_quantity(reader, FALSE, &wire.delay_ps, error) ||
+        !next(reader, "an error rate", &loss, error))
+        return FALSE;
+    char *end;
+    wire.loss = g_ascii_strtod(loss, &end);
+    if (*end != '\0' || !(wire.loss >= 0 && wire.loss < 1))
+        return field_lines_fail(reader->lines, error, "found \"%s\", expected an error rate from 0 to below 1", loss);
+    if (src == dst)
+        return field_lines_fail(reader->lines, error, "node %" G_GUINT64_FORMAT " is linked to itself", src);
+    wire.src = (uint32_t)src;
+    wire.dst = (uint32_t)dst;
+    g_array_append_val(reader->wires, wire);
+    return TRUE;
+}
+
+/* After a bad link, the next one is looked for in the next line. */
+static gboolean
 read_links(Reader *reader, GError **error)
 {
     for (uint64_t i = 0; i < reader->links; i++) {
-        Wire wire;
-        uint64_t src, dst;
-        const char *loss;
-        if (!next_number(reader, "a node of a link", reader->nodes - 1, &src, error) ||
-            !next_number(reader, "a node of a link", reader->nodes - 1, &dst, error) ||
-            !next_quantity(reader, TRUE, &wire.rate_Bps, error) ||
-            !next_quantity(reader, FALSE, &wire.delay_ps, error) || !next(reader, "an error rate", &loss, error))
+        GError *wrong = NULL;
+        if (read_link(reader, &wrong))
+            continue;
+        if (!go_on(reader, wrong, error))
             return FALSE;
-        char *end;
-        wire.loss = g_ascii_strtod(loss, &end);
-        if (*end != '\0' || !(wire.loss >= 0 && wire.loss < 1))
-            return field_lines_fail(reader->lines, error, "found \"%s\", expected an error rate from 0 to below 1",
-                                    loss);
-        if (src == dst)
-            return field_lines_fail(reader->lines, error, "node %" G_GUINT64_FORMAT " is linked to itself", src);
-        wire.src = (uint32_t)src;
-        wire.dst = (uint32_t)dst;
-        g_array_append_val(reader->wires, wire);
+        reader->field = reader->lines->n_fields;
     }
     return TRUE;
 }
@@ -256,7 +302,9 @@ add_wires(Reader *reader, GError **error)
 static gboolean
 make(Reader *reader, GError **error)
 {
-    if (!read_head(reader, error) || !read_switches(reader, error) || !read_links(reader, error))
+    guint before = topology_n_problems(reader->options);
+    if (!read_head(reader, error) || !read_switches(reader, error) || !read_links(reader, error) ||
+        !topology_sound(reader->options, before, reader->path, error))
         return FALSE;
     grade(reader);
     reader->nic_of = g_new(uint32_t, reader->nodes);
@@ -277,7 +325,7 @@ read(const char *path, const TopologyOptions *options, char **notes, GError **er
     if (lines == NULL)
         return NULL;
     g_autoptr(GArray) wires = g_array_new(FALSE, FALSE, sizeof(Wire));
-    Reader reader = {.path = path, .lines = lines, .wires = wires};
+    Reader reader = {.path = path, .options = options, .lines = lines, .wires = wires};
     gboolean made = make(&reader, error);
     g_autoptr(Fabric) fabric = reader.fabric;
     g_free(reader.kinds);

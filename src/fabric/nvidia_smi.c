@@ -146,7 +146,7 @@ read_row(Reader *reader, uint32_t device, char **row, size_t line, GError **erro
         int *value = &reader->cells[device * n + c];
         const char *label = reader->labels->pdata[c];
         if (!read_cell(row[c + 1], value) || (*value == ITSELF) != (c == device)) {
-            *value = c == device ? ITSELF : SYS;
+            *value = ITSELF; /* off the diagonal: not known */
             if (!topology_problem(reader->options, reader->path, line, error, "%s to %s: found \"%.20s\", expected %s",
                                   row[0], label, row[c + 1],
                                   c == device ? "X" : "NV and a number, PIX, PXB, PHB, NODE or SYS"))
@@ -208,16 +208,16 @@ check_rows(const Reader *reader, size_t header, GError **error)
             !topology_problem(reader->options, reader->path, header + 1, error, "%s has no row", label))
             return FALSE;
         for (uint32_t b = 0; b < a; b++)
-            if (reader->line_of[a] > 0 && reader->line_of[b] > 0 && cell(reader, a, b) != cell(reader, b, a) &&
+            if (cell(reader, a, b) != ITSELF && cell(reader, b, a) != ITSELF &&
+                cell(reader, a, b) != cell(reader, b, a) &&
                 !topology_problem(reader->options, reader->path, reader->line_of[a], error,
                                   "%s to %s is not what %s to %s is, at line %zu", label,
                                   (const char *)reader->labels->pdata[b], (const char *)reader->labels->pdata[b], label,
                                   reader->line_of[b]))
                 return FALSE;
     }
-    GPtrArray *problems = reader->options->problems;
-    if (problems != NULL && problems->len > reader->before)
-        return error_input(error, "%s: %u problems", reader->path, problems->len - reader->before);
+    if (!topology_sound(reader->options, reader->before, reader->path, error))
+        return FALSE;
     return TRUE;
 }
 
@@ -414,7 +414,7 @@ read(const char *path, const TopologyOptions *options, char **notes, GError **er
                      .lines = lines,
                      .labels = g_ptr_array_new(),
                      .names = g_ptr_array_new_with_free_func(g_free),
-                     .before = options->problems != NULL ? options->problems->len : 0};
+                     .before = topology_n_problems(options)};
     Fabric *fabric = make_fabric(&reader, notes, error);
     g_ptr_array_unref(reader.labels);
     g_ptr_array_unref(reader.names);

@@ -4,50 +4,26 @@
  * measured from, the others milliseconds there and back; blank = not measured; rows and columns need not be the same
  * places. A direction's latency is half of what was measured from its beginning; where only one direction was, it
  * serves for both. */
+#include "base/csv_rows.h"
 #include "base/error.h"
-#include "base/input.h"
 #include "fabric/wan_map.h"
 
-#include <csv.h>
 #include <math.h>
 #include <string.h>
-
-#define FILE_LIMIT ((size_t)64 << 20)
 
 enum { MOST_PLACES = 4096 };
 
 typedef struct {
     const char *path;
+    const TopologyOptions *options;
     size_t line;
-    GPtrArray *fields; /* of char *, of the present line */
-    GPtrArray *names;  /* of char *: of the columns, then of rows that are no column */
+    gboolean named;
+    GPtrArray *names; /* of char *: of the columns, then of rows that are no column */
     guint n_columns;
     GHashTable *place_of; /* name -> number + 1 */
     GArray *rows;         /* of uint32_t: the place of each line */
     GArray *ms;           /* of double: n_columns a line; NAN */
-    GError *error;
 } Reader;
-
-static void
-on_field(void *text, size_t length, void *owner)
-{
-    Reader *reader = owner;
-    g_ptr_array_add(reader->fields, g_strstrip(g_strndup(text, length)));
-}
-
-static void fail(Reader *reader, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-/* The first counts. */
-static void
-fail(Reader *reader, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    if (reader->error == NULL)
-        error_input(&reader->error, "%s:%zu: %s", reader->path, reader->line, text);
-}
 
 static guint
 add_name(Reader *reader, const char *name)
@@ -57,63 +33,62 @@ add_name(Reader *reader, const char *name)
     return reader->names->len;
 }
 
-static void
-read_names(Reader *reader)
+/* A column whose name is no good counts as one, so that the lines still fit. */
+static gboolean
+read_names(Reader *reader, const GPtrArray *fields, GError **error)
 {
-    for (guint i = 1; i < reader->fields->len; i++) {
-        const char *name = reader->fields->pdata[i];
-        if (*name == '\0' || g_hash_table_contains(reader->place_of, name)) {
-            fail(reader, "a column's name is empty or there twice: \"%s\"", name);
-            return;
-        }
+    for (guint i = 1; i < fields->len; i++) {
+        const char *name = fields->pdata[i];
+        gboolean good = *name != '\0' && !g_hash_table_contains(reader->place_of, name);
         add_name(reader, name);
+        if (!good && !topology_problem(reader->options, reader->path, reader->line, error,
+                                       "a column's name is empty or there twice: \"%s\"", name))
+            return FALSE;
     }
+    reader->named = TRUE;
     reader->n_columns = reader->names->len;
-    if (reader->n_columns < 2 || reader->n_columns > MOST_PLACES)
-        fail(reader, "found %u places, expected 2 to %d", reader->n_columns, MOST_PLACES);
+    return (reader->n_columns >= 2 && reader->n_columns <= MOST_PLACES) ||
+           error_input(error, "%s:%zu: found %u places, expected 2 to %d", reader->path, reader->line,
+                       reader->n_columns, MOST_PLACES);
 }
 
-static void
-read_row(Reader *reader)
+static gboolean
+read_row(Reader *reader, const GPtrArray *fields, GError **error)
 {
-    const char *name = reader->fields->pdata[0];
+    const char *name = fields->pdata[0];
     guint place = GPOINTER_TO_UINT(g_hash_table_lookup(reader->place_of, name)), n = reader->n_columns;
-    if (reader->fields->len != n + 1) {
-        fail(reader, "%u fields, the first line has %u", reader->fields->len, n + 1);
-        return;
-    }
-    if (*name == '\0' || reader->names->len > 2 * MOST_PLACES) {
-        fail(reader, "found \"%s\", expected the name of a place", name);
-        return;
-    }
+    if (fields->len != n + 1)
+        return topology_problem(reader->options, reader->path, reader->line, error, "%u fields, the first line has %u",
+                                fields->len, n + 1);
+    if (*name == '\0' || reader->names->len > 2 * MOST_PLACES)
+        return topology_problem(reader->options, reader->path, reader->line, error,
+                                "found \"%s\", expected the name of a place", name);
     place = place > 0 ? place - 1 : add_name(reader, name) - 1;
     g_array_append_val(reader->rows, place);
     for (guint i = 1; i <= n; i++) {
-        const char *text = reader->fields->pdata[i];
+        const char *text = fields->pdata[i];
         char *end;
         double ms = g_ascii_strtod(text, &end);
-        if (*text == '\0') {
+        gboolean good = *text == '\0' || (*end == '\0' && ms >= 0 && ms < 1e6);
+        if (*text == '\0' || !good)
             ms = NAN;
-        } else if (*end != '\0' || !(ms >= 0 && ms < 1e6)) {
-            fail(reader, "%s: found \"%s\", expected milliseconds", (const char *)reader->names->pdata[i - 1], text);
-            return;
-        }
         g_array_append_val(reader->ms, ms);
+        if (!good && !topology_problem(reader->options, reader->path, reader->line, error,
+                                       "%s: found \"%s\", expected milliseconds",
+                                       (const char *)reader->names->pdata[i - 1], text))
+            return FALSE;
     }
+    return TRUE;
 }
 
-static void
-on_row(int separator, void *owner)
+static gboolean
+take_row(GPtrArray *fields, size_t line, void *owner, GError **error)
 {
     Reader *reader = owner;
-    reader->line++;
-    if (reader->error == NULL && reader->fields->len > 0) {
-        if (reader->n_columns == 0)
-            read_names(reader);
-        else
-            read_row(reader);
-    }
-    g_ptr_array_set_size(reader->fields, 0);
+    reader->line = line;
+    for (guint i = 0; i < fields->len; i++)
+        g_strstrip(fields->pdata[i]);
+    return reader->named ? read_row(reader, fields, error) : read_names(reader, fields, error);
 }
 
 /* By place and place; NAN. The caller frees it. */
@@ -160,36 +135,22 @@ add_spans(const Reader *reader, WanMap *map, GString *notes)
 static gboolean
 parse(Reader *reader, GError **error)
 {
-    size_t length;
-    g_autofree char *text = input_read_all(reader->path, FILE_LIMIT, &length, error);
-    if (text == NULL)
+    guint before = topology_n_problems(reader->options);
+    if (!csv_rows_read(reader->path, take_row, reader, error))
         return FALSE;
-    size_t bom = input_bom(text, length);
-    struct csv_parser parser;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
-        g_error("csv_init: out of memory");
-    if (csv_parse(&parser, text + bom, length - bom, on_field, on_row, reader) != length - bom ||
-        csv_fini(&parser, on_field, on_row, reader) != 0)
-        error_input(reader->error == NULL ? &reader->error : NULL, "%s:%zu: %s", reader->path, reader->line + 1,
-                    csv_strerror(csv_error(&parser)));
-    csv_free(&parser);
-    if (reader->error == NULL && reader->n_columns == 0)
-        error_input(&reader->error, "%s: has no line", reader->path);
-    if (reader->error == NULL)
-        return TRUE;
-    g_propagate_error(error, g_steal_pointer(&reader->error));
-    return FALSE;
+    if (!reader->named)
+        return error_input(error, "%s: has no line", reader->path);
+    return topology_sound(reader->options, before, reader->path, error);
 }
 
 static Fabric *
 read(const char *path, const TopologyOptions *options, char **notes, GError **error)
 {
-    g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free),
-                         names = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
     g_autoptr(GHashTable) place_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     GArray *ms = g_array_new(FALSE, FALSE, sizeof(double));
-    Reader reader = {.path = path, .fields = fields, .names = names, .place_of = place_of, .rows = rows, .ms = ms};
+    Reader reader = {.path = path, .options = options, .names = names, .place_of = place_of, .rows = rows, .ms = ms};
     Fabric *fabric = NULL;
     if (parse(&reader, error)) {
         g_autoptr(WanMap) map = wan_map_new();

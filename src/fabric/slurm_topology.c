@@ -289,13 +289,10 @@ make_notes(const Reader *reader)
 static Fabric *
 make_fabric(Reader *reader, char *text, char **notes, GError **error)
 {
-    guint before = reader->options->problems != NULL ? reader->options->problems->len : 0;
-    if (!read_lines(reader, text, error) || !join(reader, error) || !measure(reader, error))
+    guint before = topology_n_problems(reader->options);
+    if (!read_lines(reader, text, error) || !join(reader, error) || !measure(reader, error) ||
+        !topology_sound(reader->options, before, reader->path, error))
         return NULL;
-    if (reader->options->problems != NULL && reader->options->problems->len > before) {
-        error_input(error, "%s: %u problems", reader->path, reader->options->problems->len - before);
-        return NULL;
-    }
     if (reader->units->len == 0) {
         error_input(error, "%s: there is no SwitchName and no BlockName", reader->path);
         return NULL;

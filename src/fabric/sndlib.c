@@ -14,6 +14,7 @@
 typedef enum { SECTION_NONE, SECTION_META, SECTION_NODES, SECTION_LINKS, SECTION_OTHER } Section;
 
 typedef struct {
+    const TopologyOptions *options;
     FieldLines *lines;
     WanMap *map;
     GHashTable *place_of; /* id -> number + 1 */
@@ -50,16 +51,15 @@ read_node(Reader *reader, GError **error)
 {
     const FieldLines *lines = reader->lines;
     WanPlace place = {.name = lines->fields[0], .latitude = NAN, .longitude = NAN};
-    if (lines->n_fields > 1 &&
-        (lines->n_fields != 5 || strcmp(lines->fields[1], "(") != 0 || strcmp(lines->fields[4], ")") != 0 ||
-         !number(lines->fields[2], &place.longitude) || !number(lines->fields[3], &place.latitude)))
-        return field_lines_fail(lines, error, "node %s: expected ( longitude latitude )", place.name);
+    gboolean good = lines->n_fields == 1 ||
+                    (lines->n_fields == 5 && strcmp(lines->fields[1], "(") == 0 && strcmp(lines->fields[4], ")") == 0 &&
+                     number(lines->fields[2], &place.longitude) && number(lines->fields[3], &place.latitude));
     reader->drawn += fabs(place.latitude) > 90 || fabs(place.longitude) > 180;
     if (g_hash_table_contains(reader->place_of, place.name))
         return field_lines_fail(lines, error, "node %s is there already", place.name);
     g_hash_table_insert(reader->place_of, g_strdup(place.name),
                         GUINT_TO_POINTER(wan_map_add_place(reader->map, &place) + 1));
-    return TRUE;
+    return good || field_lines_fail(lines, error, "node %s: expected ( longitude latitude )", place.name);
 }
 
 /* "L1 ( Berlin Hamburg ) 0.00 0.00 0.00 0.00 ( 20.00 3580.00 ... )" */
@@ -102,9 +102,11 @@ read_lines(Reader *reader, GError **error)
             section = SECTION_NONE;
         } else if (section == SECTION_META) {
             read_meta(reader);
-        } else if ((section == SECTION_NODES && !read_node(reader, error)) ||
-                   (section == SECTION_LINKS && !read_link(reader, error))) {
-            return FALSE;
+        } else if (section == SECTION_NODES || section == SECTION_LINKS) {
+            GError *wrong = NULL;
+            if (!(section == SECTION_NODES ? read_node : read_link)(reader, &wrong) &&
+                !topology_go_on(reader->options, wrong, error))
+                return FALSE;
         }
     }
     return section == SECTION_NONE || field_lines_fail(lines, error, "ends inside a section");
@@ -118,8 +120,9 @@ read(const char *path, const TopologyOptions *options, char **notes, GError **er
         return NULL;
     g_autoptr(WanMap) map = wan_map_new();
     g_autoptr(GHashTable) place_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-    Reader reader = {.lines = lines, .map = map, .place_of = place_of};
-    if (!read_lines(&reader, error))
+    Reader reader = {.options = options, .lines = lines, .map = map, .place_of = place_of};
+    guint before = topology_n_problems(options);
+    if (!read_lines(&reader, error) || !topology_sound(options, before, path, error))
         return NULL;
     g_autoptr(GString) text = g_string_new(NULL);
     if (reader.modules > 0)

@@ -3,17 +3,15 @@
  * Table: StartDevice,StartPort,EndDevice,EndPort,BandWidth (Mb/s),...; the table of devices (Hostname, ..., Type) may
  * be given beside it (--with): devices of type Server are hosts. Minigraph: DeviceLinkBase elements with StartDevice,
  * StartPort, EndDevice, EndPort and perhaps Bandwidth (Mb/s), and Devices with i:type; Server is a host. */
-#include "base/error.h"
-#include "base/input.h"
+#include "base/csv_rows.h"
 #include "base/xml_head.h"
 #include "base/xml_tree.h"
 #include "fabric/cabling.h"
 
-#include <csv.h>
 #include <math.h>
 #include <string.h>
 
-#define FILE_LIMIT ((size_t)256 << 20)
+#define FILE_LIMIT ((size_t)256 << 20) /* of a minigraph */
 
 enum { START_DEVICE, START_PORT, END_DEVICE, END_PORT, BANDWIDTH, LINK_COLUMNS };
 
@@ -22,28 +20,14 @@ static const char *const device_columns[] = {"Hostname", "Type"};
 
 typedef struct {
     const char *path;
+    const TopologyOptions *options;
     Cabling *cabling;
     const char *const *columns;        /* wanted */
     guint n_columns, at[LINK_COLUMNS]; /* number + 1 in the line */
     gboolean links, named;
-    GPtrArray *fields;
+    GPtrArray *fields; /* of the present line */
     size_t line;
-    GError *error;
 } Table;
-
-static void fail(Table *table, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-/* The first counts. */
-static void
-fail(Table *table, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    g_autofree char *text = g_strdup_vprintf(format, arguments);
-    va_end(arguments);
-    if (table->error == NULL)
-        error_input(&table->error, "%s:%zu: %s", table->path, table->line, text);
-}
 
 /* Mb/s; 0 where the text is empty. FALSE where it is no rate. */
 static gboolean
@@ -60,23 +44,20 @@ parse_Mbps(const char *text, double *rate_Bps)
     return TRUE;
 }
 
-static void
-on_field(void *text, size_t length, void *owner)
+static gboolean
+read_names(Table *table, GError **error)
 {
-    g_ptr_array_add(((Table *)owner)->fields, g_strstrip(g_strndup(text, length)));
-}
-
-static void
-read_names(Table *table)
-{
+    guint before = topology_n_problems(table->options);
     table->named = TRUE;
     for (guint c = 0; c < table->n_columns; c++) {
         for (guint f = 0; f < table->fields->len && table->at[c] == 0; f++)
             if (strcmp(table->fields->pdata[f], table->columns[c]) == 0)
                 table->at[c] = f + 1;
-        if (table->at[c] == 0)
-            fail(table, "there is no column %s", table->columns[c]);
+        if (table->at[c] == 0 && !topology_problem(table->options, table->path, table->line, error,
+                                                   "there is no column %s", table->columns[c]))
+            return FALSE;
     }
+    return topology_sound(table->options, before, table->path, error);
 }
 
 static const char *
@@ -85,73 +66,57 @@ field(const Table *table, guint column)
     return table->at[column] <= table->fields->len ? table->fields->pdata[table->at[column] - 1] : "";
 }
 
-static void
-read_row(Table *table)
+static gboolean
+read_row(const Table *table, GError **error)
 {
     if (!table->links) {
         cabling_device(table->cabling, field(table, 0), strcmp(field(table, 1), "Server") == 0 ? NODE_HOST : NODE_LEAF);
-        return;
+        return TRUE;
     }
     double rate_Bps;
     if (*field(table, START_DEVICE) == '\0' || *field(table, END_DEVICE) == '\0')
-        fail(table, "a link without %s", *field(table, START_DEVICE) == '\0' ? "StartDevice" : "EndDevice");
-    else if (!parse_Mbps(field(table, BANDWIDTH), &rate_Bps))
-        fail(table, "BandWidth: found \"%s\", expected Mb/s", field(table, BANDWIDTH));
-    else
-        cabling_cable(table->cabling, field(table, START_DEVICE), field(table, START_PORT), field(table, END_DEVICE),
-                      field(table, END_PORT), rate_Bps);
-}
-
-static void
-on_row(int separator, void *owner)
-{
-    Table *table = owner;
-    table->line++;
-    if (table->error == NULL && table->fields->len > 0) {
-        if (!table->named)
-            read_names(table);
-        else
-            read_row(table);
-    }
-    g_ptr_array_set_size(table->fields, 0);
+        return topology_problem(table->options, table->path, table->line, error, "a link without %s",
+                                *field(table, START_DEVICE) == '\0' ? "StartDevice" : "EndDevice");
+    if (!parse_Mbps(field(table, BANDWIDTH), &rate_Bps))
+        return topology_problem(table->options, table->path, table->line, error,
+                                "BandWidth: found \"%s\", expected Mb/s", field(table, BANDWIDTH));
+    cabling_cable(table->cabling, field(table, START_DEVICE), field(table, START_PORT), field(table, END_DEVICE),
+                  field(table, END_PORT), rate_Bps);
+    return TRUE;
 }
 
 static gboolean
-read_table(const char *path, gboolean links, Cabling *cabling, GError **error)
+take_row(GPtrArray *fields, size_t line, void *owner, GError **error)
 {
-    size_t length;
-    g_autofree char *text = input_read_all(path, FILE_LIMIT, &length, error);
-    if (text == NULL)
-        return FALSE;
-    g_autoptr(GPtrArray) fields = g_ptr_array_new_with_free_func(g_free);
+    Table *table = owner;
+    table->line = line;
+    table->fields = fields;
+    for (guint i = 0; i < fields->len; i++)
+        g_strstrip(fields->pdata[i]);
+    return table->named ? read_row(table, error) : read_names(table, error);
+}
+
+static gboolean
+read_table(const char *path, gboolean links, const TopologyOptions *options, Cabling *cabling, GError **error)
+{
     Table table = {.path = path,
+                   .options = options,
                    .cabling = cabling,
                    .columns = links ? link_columns : device_columns,
                    .n_columns = links ? G_N_ELEMENTS(link_columns) : G_N_ELEMENTS(device_columns),
-                   .links = links,
-                   .fields = fields};
-    size_t bom = input_bom(text, length);
-    struct csv_parser parser;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0)
-        g_error("csv_init: out of memory");
-    if (csv_parse(&parser, text + bom, length - bom, on_field, on_row, &table) != length - bom ||
-        csv_fini(&parser, on_field, on_row, &table) != 0)
-        fail(&table, "%s", csv_strerror(csv_error(&parser)));
-    csv_free(&parser);
-    if (table.error == NULL)
-        return TRUE;
-    g_propagate_error(error, table.error);
-    return FALSE;
+                   .links = links};
+    return csv_rows_read(path, take_row, &table, error);
 }
 
 static Fabric *
 read_links(const char *path, const TopologyOptions *options, char **notes, GError **error)
 {
+    guint before = topology_n_problems(options);
     g_autoptr(Cabling) cabling = cabling_new();
     for (size_t i = 0; options->companions != NULL && options->companions[i] != NULL; i++)
-        if (!read_table(options->companions[i], FALSE, cabling, error))
+        if (!read_table(options->companions[i], FALSE, options, cabling, error))
             return NULL;
-    if (!read_table(path, TRUE, cabling, error))
+    if (!read_table(path, TRUE, options, cabling, error) || !topology_sound(options, before, path, error))
         return NULL;
     return cabling_build(cabling, path, options, notes, error);
 }
@@ -188,12 +153,14 @@ read_device_link(const XmlTree *tree, const XmlElement *element, Cabling *cablin
 
 /* Links and devices stand in sections at different depths: all elements are looked at. */
 static gboolean
-walk(const XmlTree *tree, Cabling *cabling, GError **error)
+walk(const XmlTree *tree, const TopologyOptions *options, Cabling *cabling, GError **error)
 {
     g_autoptr(GPtrArray) open = g_ptr_array_new();
     for (const XmlElement *at = xml_tree_root(tree); at != NULL;) {
         const char *name = strcmp(at->name, "Device") == 0 ? child_text(at, "Hostname") : "";
-        if (strcmp(at->name, "DeviceLinkBase") == 0 && !read_device_link(tree, at, cabling, error))
+        GError *wrong = NULL;
+        if (strcmp(at->name, "DeviceLinkBase") == 0 && !read_device_link(tree, at, cabling, &wrong) &&
+            !topology_go_on(options, wrong, error))
             return FALSE;
         if (*name != '\0') {
             const char *type = xml_attribute(at, "type");
@@ -216,7 +183,8 @@ read_minigraph(const char *path, const TopologyOptions *options, char **notes, G
 {
     g_autoptr(XmlTree) tree = xml_tree_read(path, FILE_LIMIT, error);
     g_autoptr(Cabling) cabling = cabling_new();
-    if (tree == NULL || !walk(tree, cabling, error))
+    guint before = topology_n_problems(options);
+    if (tree == NULL || !walk(tree, options, cabling, error) || !topology_sound(options, before, path, error))
         return NULL;
     return cabling_build(cabling, path, options, notes, error);
 }

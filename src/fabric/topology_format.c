@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { HEAD_SIZE = 65536 };
+enum { HEAD_SIZE = 65536, MOST_PROBLEMS = 1000 };
 
 const TopologyOptions topology_options_default = {.default_latency_ps = -1, .detour = 1};
 
@@ -94,6 +94,32 @@ topology_read(const char *path, const char *format, const TopologyOptions *optio
     return reader != NULL ? reader->read(path, options, notes, error) : NULL;
 }
 
+guint
+topology_n_problems(const TopologyOptions *options)
+{
+    return options->problems != NULL ? options->problems->len : 0;
+}
+
+gboolean
+topology_go_on(const TopologyOptions *options, GError *wrong, GError **error)
+{
+    if (options->problems == NULL) {
+        g_propagate_error(error, wrong);
+        return FALSE;
+    }
+    g_ptr_array_add(options->problems, g_strdup(wrong->message));
+    g_error_free(wrong);
+    return options->problems->len < MOST_PROBLEMS ||
+           error_input(error, "these are %d problems: no more are looked for", MOST_PROBLEMS);
+}
+
+gboolean
+topology_sound(const TopologyOptions *options, guint before, const char *path, GError **error)
+{
+    guint n = topology_n_problems(options) - before;
+    return n == 0 || error_input(error, "%s: %u problem%s", path, n, n == 1 ? "" : "s");
+}
+
 gboolean
 topology_problem(const TopologyOptions *options, const char *path, size_t line, GError **error, const char *format, ...)
 {
@@ -101,8 +127,7 @@ topology_problem(const TopologyOptions *options, const char *path, size_t line, 
     va_start(arguments, format);
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    if (options->problems == NULL)
-        return error_input(error, "%s:%zu: %s", path, line, text);
-    g_ptr_array_add(options->problems, g_strdup_printf("%s:%zu: %s", path, line, text));
-    return TRUE;
+    GError *wrong = NULL;
+    error_input(&wrong, "%s:%zu: %s", path, line, text);
+    return topology_go_on(options, wrong, error);
 }

@@ -50,7 +50,13 @@ gboolean topology_known(const char *path);
 Fabric *topology_read(const char *path, const char *format, const TopologyOptions *options, char **notes,
                       GError **error);
 
+/* Problems collected so far; 0 where they stop the reader. */
+guint topology_n_problems(const TopologyOptions *options);
 /* For readers: "PATH:LINE: " and the message as an INPUT error, FALSE; where problems are collected, into that list,
- * and TRUE: reading goes on. */
+ * and TRUE: reading goes on, unless there are too many of them. */
 gboolean topology_problem(const TopologyOptions *options, const char *path, size_t line, GError **error,
                           const char *format, ...) G_GNUC_PRINTF(5, 6);
+/* The same of an error that is there already, which it takes. */
+gboolean topology_go_on(const TopologyOptions *options, GError *wrong, GError **error);
+/* FALSE, with an INPUT error that counts them, where problems were collected since there were so many before. */
+gboolean topology_sound(const TopologyOptions *options, guint before, const char *path, GError **error);

@@ -88,10 +88,18 @@ check_spans(const WanMap *map, const char *path, const TopologyOptions *options,
         rates += span->rate_Bps <= 0;
         lengths += span->latency_ps < 0 && !isfinite(length_km(map, span, 1));
     }
-    if (rates > 0 && options->default_rate_Bps <= 0)
-        return error_input(error, "%s: %u of %u links have no rate: give one with --default-rate", path, rates, n);
-    if (lengths > 0 && options->default_latency_ps < 0)
-        return error_input(error, "%s: %u of %u links have no length: give --default-latency", path, lengths, n);
+    guint before = topology_n_problems(options);
+    GError *wrong = NULL;
+    if (rates > 0 && options->default_rate_Bps <= 0 &&
+        !error_input(&wrong, "%s: %u of %u links have no rate: give one with --default-rate", path, rates, n) &&
+        !topology_go_on(options, g_steal_pointer(&wrong), error))
+        return FALSE;
+    if (lengths > 0 && options->default_latency_ps < 0 &&
+        !error_input(&wrong, "%s: %u of %u links have no length: give --default-latency", path, lengths, n) &&
+        !topology_go_on(options, g_steal_pointer(&wrong), error))
+        return FALSE;
+    if (!topology_sound(options, before, path, error))
+        return FALSE;
     if (rates > 0)
         g_string_append_printf(notes, "%u of %u links have the default rate\n", rates, n);
     if (lengths > 0)

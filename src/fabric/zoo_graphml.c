@@ -157,13 +157,9 @@ read(const char *path, const TopologyOptions *options, char **notes, GError **er
     g_autoptr(GHashTable) key_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) place_of = g_hash_table_new(g_str_hash, g_str_equal);
     Reader reader = {tree, options, map, key_of, place_of};
-    guint before = options->problems != NULL ? options->problems->len : 0;
-    if (!read_graph(&reader, error))
+    guint before = topology_n_problems(options);
+    if (!read_graph(&reader, error) || !topology_sound(options, before, path, error))
         return NULL;
-    if (options->problems != NULL && options->problems->len > before) {
-        error_input(error, "%s: %u problems", path, options->problems->len - before);
-        return NULL;
-    }
     g_autoptr(GString) text = g_string_new(NULL);
     Fabric *fabric = wan_map_build(map, path, options, text, error);
     if (fabric != NULL && notes != NULL)
