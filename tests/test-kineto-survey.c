@@ -689,7 +689,7 @@ START_TEST(an_execution_trace_has_the_counts_of_the_readme)
     ck_assert_uint_eq(n_nodes, et_rows[_i].n_nodes);
     expect_counts(counts, TRUE, FALSE, et_rows[_i].comms);
 
-    g_autoptr(ExecutionTrace) trace = execution_trace_read(path, &error);
+    g_autoptr(ExecutionTrace) trace = execution_trace_read(path, NULL, &error);
     ck_assert_msg(trace != NULL, "%s", error ? error->message : "");
     ck_assert_uint_eq(trace->comms->len, et_rows[_i].n_comms);
     ck_assert_uint_eq(trace->first_id, et_rows[_i].first_id);

@@ -422,7 +422,7 @@ START_TEST(what_is_sent_is_what_is_expected)
     ExecutionTrace *trace[RANKS];
     uint32_t checked = 0;
     for (int r = 0; r < RANKS; r++) {
-        trace[r] = execution_trace_read(execution[r], &error);
+        trace[r] = execution_trace_read(execution[r], NULL, &error);
         ck_assert_msg(trace[r] != NULL, "%s", error ? error->message : "");
     }
     for (guint c = 0; c < trace[0]->comms->len; c++) {

@@ -9,6 +9,7 @@ libtrainshed_a_SOURCES += src/base/xml_head.c src/base/xml_head.h
 libtrainshed_a_SOURCES += src/base/xml_tree.c src/base/xml_tree.h
 libtrainshed_a_SOURCES += src/base/input.c src/base/input.h
 libtrainshed_a_SOURCES += src/base/json.c src/base/json.h
+libtrainshed_a_SOURCES += src/base/problems.c src/base/problems.h
 libtrainshed_a_SOURCES += src/base/random.c src/base/random.h
 libtrainshed_a_SOURCES += src/base/sim_time.c src/base/sim_time.h
 libtrainshed_a_SOURCES += src/base/suggest.c src/base/suggest.h

@@ -1,5 +1,6 @@
 /* trace.c - trainshed trace: formats, info, check, convert */
 #include "base/error.h"
+#include "base/problems.h"
 #include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/subcommand.h"
@@ -196,7 +197,7 @@ run_check(int argc, char **argv, GError **error)
     g_autoptr(GError) wrong = NULL;
     request.source.problems = problems;
     g_autoptr(Workload) workload = format->read(&request.source, &wrong);
-    if (workload == NULL && problems->len == 0)
+    if (workload == NULL && !problems_say_all(problems, wrong))
         g_ptr_array_add(problems, g_strdup(wrong->message));
     for (guint i = 0; i < problems->len; i++)
         printf("%s\n", (const char *)g_ptr_array_index(problems, i));

@@ -3,11 +3,12 @@
 
 #include "base/error.h"
 #include "base/input.h"
+#include "base/problems.h"
 #include "base/suggest.h"
 
 #include <string.h>
 
-enum { HEAD_SIZE = 65536, MOST_PROBLEMS = 1000 };
+enum { HEAD_SIZE = 65536 };
 
 const TopologyOptions topology_options_default = {.default_latency_ps = -1, .detour = 1};
 
@@ -97,27 +98,19 @@ topology_read(const char *path, const char *format, const TopologyOptions *optio
 guint
 topology_n_problems(const TopologyOptions *options)
 {
-    return options->problems != NULL ? options->problems->len : 0;
+    return problems_count(options->problems);
 }
 
 gboolean
 topology_go_on(const TopologyOptions *options, GError *wrong, GError **error)
 {
-    if (options->problems == NULL) {
-        g_propagate_error(error, wrong);
-        return FALSE;
-    }
-    g_ptr_array_add(options->problems, g_strdup(wrong->message));
-    g_error_free(wrong);
-    return options->problems->len < MOST_PROBLEMS ||
-           error_input(error, "these are %d problems: no more are looked for", MOST_PROBLEMS);
+    return problems_go_on(options->problems, wrong, error);
 }
 
 gboolean
 topology_sound(const TopologyOptions *options, guint before, const char *path, GError **error)
 {
-    guint n = topology_n_problems(options) - before;
-    return n == 0 || error_input(error, "%s: %u problem%s", path, n, n == 1 ? "" : "s");
+    return problems_none_since(options->problems, before, path, error);
 }
 
 gboolean

@@ -1,6 +1,7 @@
 #include "workload/execution_trace.h"
 
 #include "base/json.h"
+#include "base/problems.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -18,6 +19,7 @@ typedef struct {
 } Element;
 
 typedef struct {
+    GPtrArray *problems; /* NULL = stop at the first */
     JsonReader *json;
     ExecutionTrace *trace;
     gboolean seen_nodes;
@@ -31,6 +33,21 @@ typedef struct {
     int64_t thread;
 } Reader;
 
+/* At the token just read; TRUE where problems are collected and reading goes on. */
+static gboolean problem(const Reader *reader, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+static gboolean
+problem(const Reader *reader, GError **error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    g_autofree char *text = g_strdup_vprintf(format, arguments);
+    va_end(arguments);
+    GError *wrong = NULL;
+    json_fail(reader->json, &wrong, "%s", text);
+    return problems_go_on(reader->problems, wrong, error);
+}
+
 /* Adds numel x itemsize of a tensor tuple [tensor, storage, offset, numel, itemsize, device]. */
 static gboolean
 add_tensor(Reader *reader, Element *element, const int64_t *tuple, GError **error)
@@ -39,10 +56,9 @@ add_tensor(Reader *reader, Element *element, const int64_t *tuple, GError **erro
     if (tuple[3] < 0 || tuple[4] < 0 || __builtin_mul_overflow((uint64_t)tuple[3], (uint64_t)tuple[4], &bytes) ||
         __builtin_add_overflow(element->bytes, bytes, &element->bytes) ||
         __builtin_add_overflow(element->numel, (uint64_t)tuple[3], &element->numel))
-        return json_fail(reader->json, error,
-                         "a tensor of %" PRId64 " elements of %" PRId64
-                         " bytes: expected sizes from 0 that fit 64 bits",
-                         tuple[3], tuple[4]);
+        return problem(reader, error,
+                       "a tensor of %" PRId64 " elements of %" PRId64 " bytes: expected sizes from 0 that fit 64 bits",
+                       tuple[3], tuple[4]);
     return TRUE;
 }
 
@@ -222,9 +238,9 @@ keep_splits(const Reader *reader, const Element *element, uint32_t *first, uint3
     *n = element->n_numbers;
     for (uint32_t i = 0; i < element->n_numbers; i++) {
         int64_t size = g_array_index(reader->numbers, int64_t, element->first_number + i);
-        if (size < 0)
-            return json_fail(reader->json, error, "node %" PRIu64 ": split size %" PRId64 " is negative", reader->id,
-                             size);
+        if (size < 0 &&
+            !problem(reader, error, "node %" PRIu64 ": split size %" PRId64 " is negative", reader->id, size))
+            return FALSE;
         uint64_t elements = (uint64_t)size;
         g_array_append_val(reader->trace->splits, elements);
     }
@@ -241,10 +257,10 @@ keep_comm(Reader *reader, GError **error)
     while (name < n && e[name].kind != JSON_STRING)
         name++;
     if (name == n || name < 3 || name > 4)
-        return json_fail(reader->json, error,
-                         "node %" PRIu64 ": inputs of record_param_comms, expected [tensors, seq, group, rank, name, "
-                         "in split, out split]",
-                         reader->id);
+        return problem(reader, error,
+                       "node %" PRIu64 ": inputs of record_param_comms, expected [tensors, seq, group, rank, name, "
+                       "in split, out split]",
+                       reader->id);
     ExecutionComm comm = {
         .id = reader->id,
         .thread = reader->thread,
@@ -273,13 +289,15 @@ read_member(Reader *reader, const char *key, GError **error)
     if (!json_next(reader->json, &token, error))
         return FALSE;
     if (is_id) {
-        if (token.kind != JSON_NUMBER || !json_uint64(token.text, &reader->id))
-            return json_fail(reader->json, error, "node id is %.40s, expected a whole number below 2^64",
-                             token.text != NULL ? token.text : "no number");
+        if ((token.kind != JSON_NUMBER || !json_uint64(token.text, &reader->id)) &&
+            !problem(reader, error, "node id is %.40s, expected a whole number below 2^64",
+                     token.text != NULL ? token.text : "no number"))
+            return FALSE;
         reader->has_id = TRUE;
     } else if (is_tid && token.kind == JSON_NUMBER) {
-        if (!json_int64(token.text, &reader->thread))
-            return json_fail(reader->json, error, "tid is %.40s, expected a whole number", token.text);
+        if (!json_int64(token.text, &reader->thread) &&
+            !problem(reader, error, "tid is %.40s, expected a whole number", token.text))
+            return FALSE;
     } else if (is_name && token.kind == JSON_STRING)
         g_string_assign(reader->name, token.text);
     return json_skip(reader->json, &token, error);
@@ -315,7 +333,7 @@ read_node(Reader *reader, GError **error)
     if (token.kind != JSON_OBJECT_END)
         return FALSE;
     if (!reader->has_id)
-        return json_fail(reader->json, error, "node \"%.80s\" has no id", reader->name->str);
+        return problem(reader, error, "node \"%.80s\" has no id", reader->name->str);
     reader->trace->n_nodes++;
     g_array_append_val(reader->ids, reader->id);
     return strcmp(reader->name->str, "record_param_comms") != 0 || keep_comm(reader, error);
@@ -333,9 +351,10 @@ read_nodes(Reader *reader, GError **error)
     while (json_next(reader->json, &token, error)) {
         if (token.kind == JSON_ARRAY_END)
             return TRUE;
-        if (token.kind != JSON_OBJECT_BEGIN)
-            return json_fail(reader->json, error, "nodes: expected objects");
-        if (!read_node(reader, error))
+        gboolean whole = token.kind == JSON_OBJECT_BEGIN;
+        if (!whole && !problem(reader, error, "nodes: expected objects"))
+            return FALSE;
+        if (whole ? !read_node(reader, error) : !json_skip(reader->json, &token, error))
             return FALSE;
     }
     return FALSE;
@@ -431,7 +450,7 @@ read_whole(Reader *reader, GError **error)
 }
 
 ExecutionTrace *
-execution_trace_read(const char *path, GError **error)
+execution_trace_read(const char *path, GPtrArray *problems, GError **error)
 {
     g_autoptr(JsonReader) json = json_open(path, error);
     if (json == NULL)
@@ -445,7 +464,8 @@ execution_trace_read(const char *path, GError **error)
     g_autoptr(GArray) elements = g_array_new(FALSE, FALSE, sizeof(Element));
     g_autoptr(GArray) numbers = g_array_new(FALSE, FALSE, sizeof(int64_t));
     g_autoptr(GString) texts = g_string_new(NULL), name = g_string_new(NULL), attr = g_string_new(NULL);
-    Reader reader = {.json = json,
+    Reader reader = {.problems = problems,
+                     .json = json,
                      .trace = trace,
                      .ids = ids,
                      .elements = elements,

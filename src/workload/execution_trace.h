@@ -32,7 +32,7 @@ typedef struct {
     GStringChunk *texts;
 } ExecutionTrace;
 
-/* NULL with an INPUT error. */
-ExecutionTrace *execution_trace_read(const char *path, GError **error);
+/* NULL with an INPUT error. problems (base/problems.h): what is wrong with single nodes, which are then left out. */
+ExecutionTrace *execution_trace_read(const char *path, GPtrArray *problems, GError **error);
 void execution_trace_free(ExecutionTrace *trace); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ExecutionTrace, execution_trace_free)

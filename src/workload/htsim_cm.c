@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/field_lines.h"
 #include "base/input.h"
+#include "base/problems.h"
 #include "base/suggest.h"
 
 #include <string.h>
@@ -25,6 +26,7 @@ static const char *const attributes[ATTRIBUTES] = {
     "id", "start", "trigger", "size", "send_done_trigger", "recv_done_trigger", "prio", "msg"};
 
 typedef struct {
+    GPtrArray *problems; /* NULL = stop at the first */
     FieldLines *lines;
     HtsimMatrix *matrix;
     gboolean body; /* a connection, trigger or failure has been read */
@@ -315,11 +317,12 @@ read_line(Reader *reader, GError **error)
                                 "found \"%s\", expected Nodes, Connections, Triggers, Failures, a connection like "
                                 "\"0->1\", trigger or failure",
                                 word);
-    for (uint32_t i = 0; i < HEAD_TRIGGERS && !reader->body; i++)
+    gboolean first = !reader->body;
+    reader->body = TRUE;
+    for (uint32_t i = 0; i < HEAD_TRIGGERS && first; i++)
         if (reader->head_line[i] == 0)
             return field_lines_fail(reader->lines, error, "%s is not given before the first connection or trigger",
                                     head_keys[i]);
-    reader->body = TRUE;
     if (strcmp(word, "failure") == 0)
         return field_lines_fail(reader->lines, error,
                                 "a failure is of the fabric and not of its work: say it under faults in a scenario");
@@ -362,9 +365,11 @@ resolve_triggers(const Reader *reader, GError **error)
     for (uint32_t i = 0; i < reader->names->len; i++) {
         HtsimFlow *flow = flow_at(reader->matrix, i);
         const FlowNames *names = &g_array_index(reader->names, FlowNames, i);
-        if (!resolve(reader, flow, TRIGGER, names->trigger, &flow->trigger, error) ||
-            !resolve(reader, flow, SEND_DONE, names->send_done, &flow->send_done, error) ||
-            !resolve(reader, flow, RECV_DONE, names->recv_done, &flow->recv_done, error))
+        GError *wrong = NULL;
+        if ((!resolve(reader, flow, TRIGGER, names->trigger, &flow->trigger, &wrong) ||
+             !resolve(reader, flow, SEND_DONE, names->send_done, &flow->send_done, &wrong) ||
+             !resolve(reader, flow, RECV_DONE, names->recv_done, &flow->recv_done, &wrong)) &&
+            !problems_go_on(reader->problems, wrong, error))
             return FALSE;
     }
     return TRUE;
@@ -373,17 +378,23 @@ resolve_triggers(const Reader *reader, GError **error)
 static gboolean
 read_all(Reader *reader, GError **error)
 {
+    const char *path = reader->lines->path;
+    guint before = problems_count(reader->problems);
+    GError *wrong = NULL;
     while (field_lines_next(reader->lines))
-        if (!read_line(reader, error))
+        if (!read_line(reader, &wrong) && !problems_go_on(reader->problems, g_steal_pointer(&wrong), error))
             return FALSE;
-    if (!check_counts(reader, error) || !resolve_triggers(reader, error))
+    if (!problems_none_since(reader->problems, before, path, error) ||
+        (!check_counts(reader, &wrong) && !problems_go_on(reader->problems, wrong, error)) ||
+        !resolve_triggers(reader, error) || !problems_none_since(reader->problems, before, path, error))
         return FALSE;
     reader->matrix->n_hosts = (uint32_t)reader->announced[HEAD_NODES];
     return htsim_matrix_check_starts(reader->matrix, error);
 }
 
-HtsimMatrix *
-htsim_matrix_read(const char *path, GError **error)
+/* As htsim_matrix_read. */
+static HtsimMatrix *
+read_matrix(const char *path, GPtrArray *problems, GError **error)
 {
     g_autoptr(FieldLines) lines = field_lines_read(path, error);
     if (lines == NULL)
@@ -395,8 +406,15 @@ htsim_matrix_read(const char *path, GError **error)
     g_autoptr(GArray) names = g_array_new(FALSE, FALSE, sizeof(FlowNames));
     g_autoptr(GHashTable) by_id = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     g_autoptr(GHashTable) last = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    Reader reader = {.lines = lines, .matrix = matrix, .names = names, .by_id = by_id, .last = last};
+    Reader reader = {
+        .problems = problems, .lines = lines, .matrix = matrix, .names = names, .by_id = by_id, .last = last};
     return read_all(&reader, error) ? g_steal_pointer(&matrix) : NULL;
+}
+
+HtsimMatrix *
+htsim_matrix_read(const char *path, GError **error)
+{
+    return read_matrix(path, NULL, error);
 }
 
 static Workload *
@@ -407,7 +425,7 @@ htsim_read(const TraceSource *source, GError **error)
                     source->n_files - 1);
         return NULL;
     }
-    g_autoptr(HtsimMatrix) matrix = htsim_matrix_read(source->files[0], error);
+    g_autoptr(HtsimMatrix) matrix = read_matrix(source->files[0], source->problems, error);
     return matrix != NULL ? htsim_workload(matrix, error) : NULL;
 }
 

@@ -73,7 +73,7 @@ read_rank(const TraceSource *source, uint32_t i, GPtrArray *surveys, GError **er
         return NULL;
     g_autoptr(ExecutionTrace) execution = NULL;
     if (source->execution_files != NULL) {
-        execution = execution_trace_read(source->execution_files[i], error);
+        execution = execution_trace_read(source->execution_files[i], source->problems, error);
         if (execution == NULL)
             return NULL;
     }

@@ -227,7 +227,7 @@ kineto_survey(const char *path, GError **error)
 GArray *
 execution_trace_survey(const char *path, uint64_t *n_nodes, char **schema, GError **error)
 {
-    g_autoptr(ExecutionTrace) trace = execution_trace_read(path, error);
+    g_autoptr(ExecutionTrace) trace = execution_trace_read(path, NULL, error);
     if (trace == NULL)
         return NULL;
     GArray *counts = kineto_counts_new();

@@ -59,6 +59,22 @@ problem(Reader *reader, GError **error, const char *format, ...)
     return TRUE;
 }
 
+/* What a table cannot be without. */
+static gboolean
+check_names(Reader *reader, GError **error)
+{
+    static const int needed[] = {NAME, PARAMETERS};
+    for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)
+        if (reader->field_of[needed[i]] < 0 && !problem(reader, error, "there is no column %s", names[needed[i]]))
+            return FALSE;
+    for (int way = 0; way < 2; way++)
+        if (reader->field_of[FORWARD_TIME + way] < 0 && reader->field_of[FORWARD_FLOPS + way] < 0 &&
+            !problem(reader, error, "there is neither %s nor %s", names[FORWARD_TIME + way],
+                     names[FORWARD_FLOPS + way]))
+            return FALSE;
+    return reader->problems == 0 || error_input(error, "%s: %u problems", reader->source->files[0], reader->problems);
+}
+
 static gboolean
 read_names(Reader *reader, char **fields, GError **error)
 {
@@ -73,21 +89,15 @@ read_names(Reader *reader, char **fields, GError **error)
             g_autofree char *known = g_strjoinv(
                 ", ", (char **)(uintptr_t)(const char *[]){names[0], names[1], names[2], names[3], names[4], names[5],
                                                            names[6], names[7], names[8], names[9], NULL});
-            return error_input(error, "%s:%zu: found the column \"%s\"%s, expected %s", reader->source->files[0],
-                               reader->line, fields[f], column == COLUMNS ? "" : " twice", known);
+            if (!problem(reader, error, "found the column \"%s\"%s, expected %s", fields[f],
+                         column == COLUMNS ? "" : " twice", known))
+                return FALSE;
+            continue;
         }
         reader->field_of[column] = (int)f;
     }
-    static const int needed[] = {NAME, PARAMETERS};
-    for (size_t i = 0; i < G_N_ELEMENTS(needed); i++)
-        if (reader->field_of[needed[i]] < 0)
-            return error_input(error, "%s:%zu: there is no column %s", reader->source->files[0], reader->line,
-                               names[needed[i]]);
-    for (int way = 0; way < 2; way++)
-        if (reader->field_of[FORWARD_TIME + way] < 0 && reader->field_of[FORWARD_FLOPS + way] < 0)
-            return error_input(error, "%s:%zu: there is neither %s nor %s", reader->source->files[0], reader->line,
-                               names[FORWARD_TIME + way], names[FORWARD_FLOPS + way]);
-    return TRUE;
+    return reader->problems == 0 ? check_names(reader, error)
+                                 : error_input(error, "%s: %u problems", reader->source->files[0], reader->problems);
 }
 
 /* The text of a column; NULL where it is absent or empty. */

@@ -1,6 +1,7 @@
 /* program_check.h - parts of workload_check, one a file; check_order also serves readers, who know the file */
 #pragma once
 
+#include "base/problems.h"
 #include "workload/program.h"
 
 /* Where checks put what is wrong: the first problem into *error, or all of them as texts. */
@@ -8,8 +9,6 @@ typedef struct {
     GPtrArray *all; /* of char *; NULL = stop at the first */
     GError **error;
 } Problems;
-
-enum { PROBLEMS_MOST = 1000 };
 
 /* Takes wrong. FALSE where the search should stop. */
 gboolean problems_add(Problems *problems, GError *wrong);

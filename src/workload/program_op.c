@@ -194,6 +194,9 @@ find_group(ProgramReader *reader, const Word *word, const char *name, uint32_t *
         *group = GPOINTER_TO_UINT(found) - 1;
         return TRUE;
     }
+    *group = INDEX_NONE;
+    if (reader->unsure)
+        return TRUE;
     const GPtrArray *groups = reader->workload->groups;
     g_autofree const char **names = g_new0(const char *, groups->len + 1);
     for (uint32_t i = 0; i < groups->len; i++)
@@ -384,7 +387,7 @@ check_splits(ProgramReader *reader, Op *op, gboolean bytes_given, GError **error
     uint32_t n = reader->workload->splits->len - op->splits, members = 0;
     if (op->collective != COLLECTIVE_ALL_TO_ALL)
         return token_fail(reader->line, NULL, error, "only all_to_all takes splits");
-    if (reader->rank != INDEX_NONE)
+    if (reader->rank != INDEX_NONE && op->group != INDEX_NONE)
         workload_members(reader->workload, op->group, reader->rank, &members);
     if (members != 0 && n != members)
         return token_fail(reader->line, NULL, error, "%u splits are given; the group has %u members", n, members);
@@ -434,6 +437,27 @@ check_complete(ProgramReader *reader, const char *first, Op *op, uint32_t given,
     return op->splits == INDEX_NONE || check_splits(reader, op, given & 1u << CLAUSE_BYTES, error);
 }
 
+/* deps are to be filled in: references, those from `from` on. name is kept by the reader. */
+static void
+add_op(ProgramReader *reader, Op op, char *name, const GArray *deps, uint32_t from)
+{
+    Program *program = workload_program(reader->workload, reader->role);
+    uint32_t first_dep = program->deps->len;
+    uint32_t index = program_add_op(program, op, name, (const uint32_t *)(const void *)deps->data, deps->len);
+    for (uint32_t i = 0; i < deps->len; i++)
+        g_array_index(reader->references, Reference, from + i).dep = first_dep + i;
+    gboolean repeated = g_hash_table_contains(reader->ops, name);
+    g_hash_table_insert(reader->ops, name, GUINT_TO_POINTER(repeated ? 0 : index + 1));
+}
+
+void
+program_pass_over_op(ProgramReader *reader)
+{
+    const Word *word = token_peek(reader->line);
+    g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    add_op(reader, op_default(OP_MARKER), g_strdup(word != NULL ? word->text : ""), none, reader->references->len);
+}
+
 gboolean
 program_read_op(ProgramReader *reader, const Word *first, GError **error)
 {
@@ -452,15 +476,13 @@ program_read_op(ProgramReader *reader, const Word *first, GError **error)
         reader->line->at++;
     }
     g_autoptr(GArray) deps = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    if (!read_clauses(reader, kind, &op, deps, &given, error) || !check_complete(reader, kind, &op, given, error))
-        return FALSE;
-
-    Program *program = workload_program(reader->workload, reader->role);
-    uint32_t first_dep = program->deps->len;
-    uint32_t index = program_add_op(program, op, name, (const uint32_t *)(const void *)deps->data, deps->len);
-    for (uint32_t i = 0; i < deps->len; i++)
-        g_array_index(reader->references, Reference, from + i).dep = first_dep + i;
-    gboolean repeated = g_hash_table_contains(reader->ops, name);
-    g_hash_table_insert(reader->ops, g_steal_pointer(&name), GUINT_TO_POINTER(repeated ? 0 : index + 1));
-    return TRUE;
+    gboolean good =
+        read_clauses(reader, kind, &op, deps, &given, error) && check_complete(reader, kind, &op, given, error);
+    if (!good) { /* counts as a marker */
+        op = op_default(OP_MARKER);
+        g_array_set_size(deps, 0);
+        g_array_set_size(reader->references, from);
+    }
+    add_op(reader, op, g_steal_pointer(&name), deps, from);
+    return good;
 }

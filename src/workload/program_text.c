@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/input.h"
+#include "base/problems.h"
 #include "base/suggest.h"
 #include "workload/program_words.h"
 #include "workload/trace_format.h"
@@ -52,7 +53,7 @@ keep_where(ProgramReader *reader, const Word *word, GArray *ranks, GError **erro
     g_autofree char *name = g_strndup(word->text, (gsize)(equals - word->text));
     uint32_t index = workload_find_group(reader->workload, name);
     if (index == INDEX_NONE)
-        return token_fail(reader->line, word, error, "there is no group or axis \"%s\"", name);
+        return reader->unsure || token_fail(reader->line, word, error, "there is no group or axis \"%s\"", name);
     const Group *group = g_ptr_array_index(reader->workload->groups, index);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < ranks->len; i++) {
@@ -136,8 +137,9 @@ end_role(ProgramReader *reader, GError **error)
     Program *program = workload_program(reader->workload, reader->role);
     for (uint32_t i = 0; i < reader->references->len; i++) {
         const Reference *reference = &g_array_index(reader->references, Reference, i);
-        uint32_t op = resolve(reader, reference, error);
-        if (op == INDEX_NONE)
+        GError *wrong = NULL;
+        uint32_t op = resolve(reader, reference, &wrong);
+        if (op == INDEX_NONE && !problems_go_on(reader->problems, wrong, error))
             return FALSE;
         g_array_index(program->deps, uint32_t, reference->dep) = op;
     }
@@ -173,7 +175,7 @@ read_role(ProgramReader *reader, GError **error)
         return FALSE;
     for (uint32_t i = 0; i < ranks->len; i++) {
         uint32_t rank = g_array_index(ranks, uint32_t, i), *program = &workload->program_of_rank[rank];
-        if (*program != INDEX_NONE)
+        if (*program != INDEX_NONE && !reader->unsure)
             return token_fail(line, word, error, "rank %u already has role \"%s\"", rank,
                               workload_program(workload, *program)->name);
         *program = reader->role;
@@ -208,8 +210,12 @@ read_line(ProgramReader *reader, GError **error)
     CollectiveKind collective;
     if (token_is(first, "role"))
         return end_role(reader, error) && read_role(reader, error);
-    if (reader->role == INDEX_NONE)
-        return program_read_header(reader, first, error);
+    if (reader->role == INDEX_NONE) {
+        gboolean grouping = token_is(first, "mesh") || token_is(first, "group");
+        gboolean good = program_read_header(reader, first, error);
+        reader->unsure = reader->unsure || (grouping && !good);
+        return good;
+    }
     if (token_is(first, "stream"))
         return read_stream(reader, error);
     if (!first->quoted && program_op_word(first->text, &kind, &collective))
@@ -220,6 +226,7 @@ read_line(ProgramReader *reader, GError **error)
         g_ptr_array_add(known, (char *)*word);
     g_ptr_array_add(known, (char *)"stream");
     g_ptr_array_add(known, (char *)"role");
+    program_pass_over_op(reader);
     return token_expected(reader->line, first, "an op, \"stream\" or \"role\"", (const char *const *)known->pdata,
                           known->len, error);
 }
@@ -259,20 +266,21 @@ read_head(TokenLine *line, GError **error)
 static gboolean
 read_lines(ProgramReader *reader, GError **error)
 {
-    gboolean more;
     for (;;) {
-        if (!token_line_next(reader->line, &more, error))
+        gboolean more = TRUE;
+        GError *wrong = NULL;
+        gboolean good = token_line_next(reader->line, &more, &wrong) && (!more || read_line(reader, &wrong));
+        if (!good && !problems_go_on(reader->problems, wrong, error))
             return FALSE;
         if (!more)
             return end_role(reader, error);
-        if (!read_line(reader, error))
-            return FALSE;
     }
 }
 
 static Workload *
-read_words(TokenLine *line, GError **error)
+read_words(TokenLine *line, GPtrArray *problems, GError **error)
 {
+    guint before = problems_count(problems);
     g_autoptr(Workload) workload = read_head(line, error);
     if (workload == NULL)
         return NULL;
@@ -288,13 +296,15 @@ read_words(TokenLine *line, GError **error)
                             .groups = groups,
                             .streams = streams,
                             .ops = ops,
-                            .references = references};
-    if (!read_lines(&reader, error))
+                            .references = references,
+                            .problems = problems};
+    if (!read_lines(&reader, error) || !problems_none_since(problems, before, line->path, error))
         return NULL;
     return g_steal_pointer(&workload);
 }
 
-/* As program_text_read; problems of the whole go into problems where that is given. */
+/* As program_text_read; all that is wrong goes into problems where that is given: of the lines, or, where each is good
+ * by itself, of the whole. */
 static Workload *
 read_program(const char *path, GPtrArray *problems, GError **error)
 {
@@ -304,7 +314,7 @@ read_program(const char *path, GPtrArray *problems, GError **error)
         return NULL;
     size_t bom = input_bom(text, length);
     g_autoptr(TokenLine) line = token_line_new(path, text + bom, length - bom);
-    g_autoptr(Workload) workload = read_words(line, error);
+    g_autoptr(Workload) workload = read_words(line, problems, error);
     if (workload == NULL)
         return NULL;
     if (workload->description == NULL)

@@ -43,6 +43,8 @@ typedef struct {
     GHashTable *ops;     /* name -> index + 1, 0 where several have it; of the role */
     GArray *references;  /* of Reference: deps to be filled in at the end of the role */
     uint32_t rank;       /* the first rank of the role; INDEX_NONE = none */
+    GPtrArray *problems; /* base/problems.h: where they are collected, what is bad is passed over */
+    gboolean unsure;     /* a mesh or group was bad: which groups there are is not known */
 } ProgramReader;
 
 /* An op named after `after`. */
@@ -55,6 +57,8 @@ typedef struct {
 
 /* Reads the rest of a line that begins with an op word, already taken. */
 gboolean program_read_op(ProgramReader *reader, const Word *first, GError **error);
+/* A bad op, whose name is the next word, counts as a marker: others may be named after it, or by their number. */
+void program_pass_over_op(ProgramReader *reader);
 /* The stream of this name, added where it is new; "-" is none, in the DAG form alone. The word was taken. */
 gboolean program_find_stream(ProgramReader *reader, const Word *word, gboolean exclusive, uint32_t *stream,
                              GError **error);

@@ -8,7 +8,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     GError *error = NULL;
-    g_autoptr(ExecutionTrace) trace = execution_trace_read(fuzz_file(data, size), &error);
+    g_autoptr(ExecutionTrace) trace = execution_trace_read(fuzz_file(data, size), NULL, &error);
     for (guint i = 0; trace != NULL && i < trace->comms->len; i++) {
         const ExecutionComm *comm = &g_array_index(trace->comms, ExecutionComm, i);
         const ExecutionComm *before = i > 0 ? comm - 1 : comm;
