@@ -1,7 +1,7 @@
 /* bench/results - rows per second into link_usage, through the recorder's observer
  *
  * 2,000,000 rows (256 links, 2 jobs, bucket after bucket, as a network tells them) into a new file, five times; the
- * figure is the median, from the first row to the last commit. The check of references and the close are timed apart.
+ * figure is the median, from the first row to the last commit. The close, which makes the indexes, is timed apart.
  * One line of JSON. */
 #include "config.h"
 

@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "results/database.h"
 #include "results/query.h"
+#include "results/schema.h"
 #include "support.h"
 
 #include <glib/gstdio.h>
@@ -83,6 +84,16 @@ expect(const char *path, const char *sql, const char *expected)
 {
     g_autofree char *found = rows(path, sql);
     ck_assert_msg(strcmp(found, expected) == 0, "%s\n  gave     %s\n  expected %s", sql, found, expected);
+}
+
+/* SQL beside the program; makes the file where there is none. */
+static void
+change_file(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
+    ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
 }
 
 /* Two GPUs in two buildings, a cable of 10 GB/s between them. */
@@ -552,8 +563,10 @@ START_TEST(a_killed_process_leaves_a_valid_file_that_says_running)
     expect(path, "SELECT idx, count FROM iteration", "0|1 / 1|3");
     expect(path, "SELECT count(*) FROM event", "0");
 
-    /* The next run goes beside it. */
+    /* The next run goes beside it. As of a larger one the indexes are gone. */
+    change_file(path, schema_drop_index_sql);
     record_story(path, RESULTS_SUMMARY);
+    expect(path, "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL", "5");
     expect(path, "SELECT id, role, status FROM run", "1|shared|running / 2|shared|done / 3|alone|done");
     expect(path, "SELECT run_id, job, slowdown > 1.3 FROM v_job WHERE slowdown IS NOT NULL", "2|alpha|1");
 }
@@ -574,6 +587,10 @@ START_TEST(a_row_that_refers_to_nothing_fails_the_run)
         observer->job_started(observer->owner, 0, 0, (const uint32_t[]){0, 7}, 2);
     else if (_i == 1)
         observer->network.link_usage(observer->network.owner, 2, 0, 0, 1, 1, 1);
+    else if (_i == 2)
+        observer->network.transfer(observer->network.owner, &(TransferRecord){0, 0, 0, 1, 0, 0, 2, 1, 0, 1, 2});
+    else if (_i == 3)
+        observer->iteration(observer->owner, &(IterationRecord){1, 0, 0, 1, 0, 0, 0, 0, TRUE});
     else
         observer->network.loss(observer->network.owner,
                                &(Loss){0, 1, 0, 0, 0, LOSS_CONTENTION, 1, 1}); /* beta is not in this run */
@@ -581,6 +598,8 @@ START_TEST(a_row_that_refers_to_nothing_fails_the_run)
     static const char *const messages[] = {
         "a.db: table placement: a row with run_id 2, node_id 7 refers to no row of table node",
         "a.db: table link_usage: a row with run_id 2, link_id 2 refers to no row of table link",
+        "a.db: table flow: a row with run_id 2, dst 2 refers to no row of table node",
+        "a.db: table iteration: a row with run_id 2, job_id 1 refers to no row of table job",
         "a.db: table contention: a row with run_id 2, culprit_job_id 1 refers to no row of table job"};
     support_expect_error(&error, TRAINSHED_ERROR_RUN, messages[_i]);
 
@@ -662,6 +681,36 @@ START_TEST(rows_commit_by_number_and_by_time)
 }
 END_TEST
 
+/* Rows come bucket by bucket; each commit's are written by link, job and time. */
+START_TEST(a_run_of_many_rows_is_written_without_indexes)
+{
+    static const char indexes[] = "SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL";
+    const char *path = file("a.db");
+    int buckets = _i == 0 ? 49000 : 100000;
+    ResultsDb *db = open_db(path);
+    Recorder *recorder = begin_run(db, "shared", -1, TRUE, TRUE, RESULTS_COLLECTIVES);
+    const NetworkObserver *network = &recorder_observer(recorder)->network;
+    for (int bucket = 0; bucket < buckets; bucket++)
+        for (uint32_t pair = 4; pair-- > 0;)
+            network->link_usage(network->owner, pair / 2, pair % 2, bucket, 1, (uint64_t)bucket + pair, 1);
+    recorder_flush(recorder);
+    expect(path, indexes, _i == 0 ? "5" : "0");
+    end_run(recorder, buckets);
+    close_db(db);
+
+    expect(path, indexes, "5");
+    expect(path, "PRAGMA integrity_check", "ok");
+    g_autofree char *sums = g_strdup_printf("%d|%" G_GINT64_FORMAT, 4 * buckets,
+                                            (int64_t)2 * buckets * (buckets - 1) + (int64_t)6 * buckets);
+    expect(path, "SELECT count(*), sum(bytes) FROM link_usage", sums);
+    /* Where a row does not come after the one before it by the key, another commit began: by number or by time. */
+    expect(path,
+           "SELECT count(*) < 100 FROM link_usage AS a JOIN link_usage AS b ON b.rowid = a.rowid + 1 "
+           "WHERE (b.link_id, b.job_id, b.bucket_start_ps) < (a.link_id, a.job_id, a.bucket_start_ps)",
+           "1");
+}
+END_TEST
+
 START_TEST(a_closed_file_stands_alone)
 {
     const char *path = file("a.db");
@@ -678,15 +727,6 @@ START_TEST(a_closed_file_stands_alone)
            "0");
 }
 END_TEST
-
-static void
-make_foreign(const char *path, const char *sql)
-{
-    sqlite3 *db;
-    ck_assert_int_eq(sqlite3_open(path, &db), SQLITE_OK);
-    ck_assert_int_eq(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-}
 
 /* Neither opening nor reading takes a file that is not ours, and leaves it as it is. */
 START_TEST(foreign_files_are_refused)
@@ -708,7 +748,7 @@ START_TEST(foreign_files_are_refused)
     if (cases[_i].text != NULL)
         ck_assert(g_file_set_contents(path, cases[_i].text, -1, NULL));
     else
-        make_foreign(path, cases[_i].sql);
+        change_file(path, cases[_i].sql);
     g_autofree char *before = NULL, *after = NULL;
     gsize length_before, length_after;
     ck_assert(g_file_get_contents(path, &before, &length_before, NULL));
@@ -781,10 +821,11 @@ main(int argc, char **argv)
     tcase_add_loop_test(tc, levels_keep_what_they_say, 0, 4);
     tcase_add_test(tc, two_recordings_are_equal);
     tcase_add_test(tc, a_killed_process_leaves_a_valid_file_that_says_running);
-    tcase_add_loop_test(tc, a_row_that_refers_to_nothing_fails_the_run, 0, 3);
+    tcase_add_loop_test(tc, a_row_that_refers_to_nothing_fails_the_run, 0, 5);
     tcase_add_loop_test(tc, what_does_not_fit_fails_the_run, 0, 5);
     tcase_add_test(tc, a_full_disk_is_told);
     tcase_add_test(tc, rows_commit_by_number_and_by_time);
+    tcase_add_loop_test(tc, a_run_of_many_rows_is_written_without_indexes, 0, 2);
     tcase_add_test(tc, a_closed_file_stands_alone);
     tcase_add_loop_test(tc, foreign_files_are_refused, 0, 6);
     tcase_add_test(tc, paths_that_cannot_be_are_refused);

@@ -1,69 +1,65 @@
-/* bulk.c - one prepared statement for a batch of rows, one for a single row for what is left over */
+/* bulk.c - cells of a batch of rows, handed to one prepared statement as a table */
 #include "results/bulk.h"
 
 #include "base/error.h"
+#include "results/bulk_source.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* 32 rows a statement doubles the rows per second against one; more gains little. */
-enum { BATCH = 32, MAX_COLUMNS = 24 };
-
-typedef enum { CELL_NULL, CELL_INT, CELL_REAL, CELL_TEXT } CellKind;
-
-typedef struct {
-    CellKind kind;
-    union {
-        int64_t integer;
-        double real;
-        const char *text; /* in texts, or of the caller while a row is made */
-    };
-} Cell;
+/* What a step of the statement costs beside its rows is then below 1 %. */
+enum { BATCH = 256 };
 
 struct Bulk {
     ResultsDb *db;
+    const Keys *keys;
     char *table;
+    char **columns;
     int64_t run_id;
-    int n_columns;      /* with the run's id */
+    int n_columns;
     int n_cells;        /* of the row being made */
     int n_rows;         /* complete ones */
     gboolean too_large; /* a cell of the row being made did not fit */
-    sqlite3_stmt *batch, *single;
+    sqlite3_stmt *insert;
     GStringChunk *texts;
-    Cell cells[BATCH * MAX_COLUMNS];
+    int referring[BULK_COLUMNS], n_referring; /* columns that refer to something */
+    KeyParent parents[BULK_COLUMNS];          /* to what, by column */
+    Cell *cells;
 };
 
 static sqlite3_stmt *
-prepare(Bulk *bulk, const char *columns, int n_rows, gboolean replace, GError **error)
+prepare(Bulk *bulk, gboolean replace, GError **error)
 {
+    g_autofree char *names = g_strjoinv(", ", bulk->columns);
     g_autoptr(GString) sql = g_string_new(NULL);
-    g_string_printf(sql, "INSERT %sINTO %s (run_id, %s) VALUES", replace ? "OR REPLACE " : "", bulk->table, columns);
-    for (int row = 0; row < n_rows; row++) {
-        g_string_append(sql, row == 0 ? " (" : ", (");
-        for (int column = 0; column < bulk->n_columns; column++)
-            g_string_append(sql, column == 0 ? "?" : ", ?");
-        g_string_append(sql, ")");
-    }
+    g_string_printf(sql, "INSERT %sINTO %s (run_id, %s) SELECT ?1", replace ? "OR REPLACE " : "", bulk->table, names);
+    for (int column = 0; column < bulk->n_columns; column++)
+        g_string_append_printf(sql, ", c%d", column);
+    g_string_append(sql, " FROM bulk(?2)");
     return database_prepare(bulk->db, sql->str, error);
 }
 
 Bulk *
-bulk_new(ResultsDb *db, const char *table, const char *columns, int64_t run_id, gboolean replace, GError **error)
+bulk_new(ResultsDb *db, const char *table, const char *columns, int64_t run_id, gboolean replace, const Keys *keys,
+         GError **error)
 {
     g_autoptr(Bulk) bulk = g_new0(Bulk, 1);
     bulk->db = db;
+    bulk->keys = keys;
     bulk->table = g_strdup(table);
     bulk->run_id = run_id;
     bulk->texts = g_string_chunk_new(4096);
-    bulk->n_columns = 2;
-    for (const char *c = columns; *c != '\0'; c++)
-        bulk->n_columns += *c == ',';
-    assert(bulk->n_columns <= MAX_COLUMNS);
-    bulk->batch = prepare(bulk, columns, BATCH, replace, error);
-    if (bulk->batch == NULL)
+    bulk->columns = g_strsplit(columns, ", ", -1);
+    bulk->n_columns = (int)g_strv_length(bulk->columns);
+    assert(bulk->n_columns <= BULK_COLUMNS);
+    bulk->cells = g_new(Cell, BATCH * bulk->n_columns);
+    if (!key_parents(db, table, bulk->columns, bulk->parents, error))
         return NULL;
-    bulk->single = prepare(bulk, columns, 1, replace, error);
-    if (bulk->single == NULL)
+    for (int column = 0; column < bulk->n_columns; column++)
+        if (bulk->parents[column] != KEY_NONE)
+            bulk->referring[bulk->n_referring++] = column;
+    bulk->insert = prepare(bulk, replace, error);
+    if (bulk->insert == NULL)
         return NULL;
     return g_steal_pointer(&bulk);
 }
@@ -73,18 +69,17 @@ bulk_free(Bulk *bulk)
 {
     if (bulk == NULL)
         return;
-    sqlite3_finalize(bulk->batch);
-    sqlite3_finalize(bulk->single);
+    sqlite3_finalize(bulk->insert);
     g_string_chunk_free(bulk->texts);
+    g_strfreev(bulk->columns);
     g_free(bulk->table);
+    g_free(bulk->cells);
     g_free(bulk);
 }
 
 static void
 add(Bulk *bulk, Cell cell)
 {
-    if (bulk->n_cells == 0)
-        bulk->cells[bulk->n_rows * bulk->n_columns + bulk->n_cells++] = (Cell){CELL_INT, {.integer = bulk->run_id}};
     assert(bulk->n_cells < bulk->n_columns);
     bulk->cells[bulk->n_rows * bulk->n_columns + bulk->n_cells++] = cell;
 }
@@ -132,59 +127,56 @@ bulk_index(Bulk *bulk, uint32_t value)
         bulk_int(bulk, value);
 }
 
-static int
-bind(sqlite3_stmt *statement, int position, const Cell *cell)
-{
-    switch (cell->kind) {
-    case CELL_NULL:
-        return sqlite3_bind_null(statement, position);
-    case CELL_INT:
-        return sqlite3_bind_int64(statement, position, cell->integer);
-    case CELL_REAL:
-        return sqlite3_bind_double(statement, position, cell->real);
-    case CELL_TEXT:
-        return sqlite3_bind_text(statement, position, cell->text, -1, SQLITE_STATIC);
-    }
-    return SQLITE_MISUSE;
-}
-
-static gboolean
-insert(Bulk *bulk, sqlite3_stmt *statement, const Cell *cells, int n, GError **error)
-{
-    for (int i = 0; i < n; i++)
-        if (bind(statement, i + 1, &cells[i]) != SQLITE_OK)
-            return database_fail(bulk->db, error, "a row cannot be written");
-    return database_step(bulk->db, statement, error);
-}
-
 gboolean
 bulk_flush(Bulk *bulk, GError **error)
 {
     assert(bulk->n_cells == 0);
-    int n = bulk->n_columns;
-    gboolean done = TRUE;
-    if (bulk->n_rows == BATCH)
-        done = insert(bulk, bulk->batch, bulk->cells, BATCH * n, error);
-    else
-        for (int row = 0; done && row < bulk->n_rows; row++)
-            done = insert(bulk, bulk->single, &bulk->cells[row * n], n, error);
+    if (bulk->n_rows == 0)
+        return TRUE;
+    BulkRows rows = {.cells = bulk->cells, .n_rows = bulk->n_rows, .n_columns = bulk->n_columns};
+    gboolean done = sqlite3_bind_int64(bulk->insert, 1, bulk->run_id) == SQLITE_OK &&
+                    bulk_source_bind(bulk->insert, 2, &rows) == SQLITE_OK;
+    done = done ? database_step(bulk->db, bulk->insert, error) : database_fail(bulk->db, error, "cannot be written");
+    sqlite3_clear_bindings(bulk->insert);
     bulk->n_rows = 0;
     g_string_chunk_clear(bulk->texts);
     return done;
+}
+
+static gboolean
+check_row(const Bulk *bulk, GError **error)
+{
+    if (bulk->too_large) {
+        g_set_error(error, TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
+                    "%s: table %s: a number of 2^63 or more does not fit into the database", bulk->db->path,
+                    bulk->table);
+        return FALSE;
+    }
+    const Cell *cells = &bulk->cells[bulk->n_rows * bulk->n_columns];
+    for (int i = 0; i < bulk->n_referring; i++) {
+        int column = bulk->referring[i];
+        KeyParent parent = bulk->parents[column];
+        if (cells[column].kind == CELL_NULL || key_exists(bulk->keys, parent, cells[column].integer))
+            continue;
+        g_set_error(error, TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
+                    "%s: table %s: a row with run_id %" G_GINT64_FORMAT ", %s %" G_GINT64_FORMAT
+                    " refers to no row of table %s",
+                    bulk->db->path, bulk->table, bulk->run_id, bulk->columns[column], cells[column].integer,
+                    key_parent_table(parent));
+        return FALSE;
+    }
+    return TRUE;
 }
 
 gboolean
 bulk_end_row(Bulk *bulk, GError **error)
 {
     assert(bulk->n_cells == bulk->n_columns);
+    gboolean sound = check_row(bulk, error);
     bulk->n_cells = 0;
-    if (bulk->too_large) {
-        bulk->too_large = FALSE;
-        g_set_error(error, TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
-                    "%s: table %s: a number of 2^63 or more does not fit into the database", bulk->db->path,
-                    bulk->table);
+    bulk->too_large = FALSE;
+    if (!sound)
         return FALSE;
-    }
     bulk->n_rows++;
     return bulk->n_rows < BATCH || bulk_flush(bulk, error);
 }

@@ -2,6 +2,7 @@
 #include "results/database.h"
 
 #include "base/error.h"
+#include "results/bulk_source.h"
 #include "results/schema.h"
 
 #include <assert.h>
@@ -119,6 +120,17 @@ check_schema(ResultsDb *db, gboolean *fresh, GError **error)
     return TRUE;
 }
 
+/* A process that was killed may have left it so. */
+static gboolean
+has_indexes(ResultsDb *db, gboolean *indexed, GError **error)
+{
+    int64_t n = 0;
+    if (!database_number(db, "SELECT count(*) FROM sqlite_schema WHERE name = 'link_usage_key'", &n, error))
+        return FALSE;
+    *indexed = n > 0;
+    return TRUE;
+}
+
 static ResultsDb *
 open_file(const char *path, int flags, GError **error)
 {
@@ -185,8 +197,10 @@ results_open(const char *path, GError **error)
                        "PRAGMA cache_size = -65536; PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;",
                        error))
         return NULL;
-    if (fresh && !make_schema(db, error))
+    gboolean indexed;
+    if (!bulk_source_register(db, error) || (fresh && !make_schema(db, error)) || !has_indexes(db, &indexed, error))
         return NULL;
+    db->unindexed = !indexed;
     return g_steal_pointer(&db);
 }
 

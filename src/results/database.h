@@ -13,7 +13,7 @@ struct ResultsDb {
     char *path;
     gboolean writable;
     gboolean recording; /* a recorder is at work: one at a time */
-    gboolean unindexed; /* a recorder has dropped the indexes; results_close makes them */
+    gboolean unindexed; /* the indexes were dropped; results_close makes them */
 };
 
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(sqlite3_stmt, sqlite3_finalize)

@@ -1,21 +1,26 @@
-/* key_check.h - do the references of one run's rows hold?
+/* key_check.h - do the references of a run's rows hold?
  *
- * As PRAGMA foreign_key_check, for one run: the pragma reads every run of the file, which would make a study of many
- * runs quadratic. */
+ * As PRAGMA foreign_key_check, but for one run and as its rows are made: nodes and links of a run are numbered from 0,
+ * so that a comparison does what a search in the parent table would, which cost as much as writing the row. Which
+ * column refers to what is asked of SQLite. */
 #pragma once
 
 #include "results/database.h"
 
-enum { KEY_TABLES = 16 };
+/* What a column refers to, of its own run. */
+typedef enum { KEY_NONE, KEY_NODE, KEY_LINK, KEY_JOB, KEY_PARENTS } KeyParent;
 
-/* Where the rows of a run begin in tables whose rows are numbered as they come. */
+/* The rows of these tables that a run has. */
 typedef struct {
-    int64_t
-        after[KEY_TABLES]; /* of schema_run_tables: the last row before the run; -1 = the table's key is the table */
-} KeyMark;
+    uint32_t n_nodes, n_links, n_jobs;
+    const gboolean *present; /* by job: it has a row; borrowed */
+} Keys;
 
-/* Taken before the first row of a run. */
-gboolean key_mark(ResultsDb *db, KeyMark *mark, GError **error);
+const char *key_parent_table(KeyParent parent);
+gboolean key_exists(const Keys *keys, KeyParent parent, int64_t id);
 
-/* FALSE with a RUN error that names table, columns and values of the first row that refers to nothing. */
-gboolean key_check(ResultsDb *db, int64_t run_id, const KeyMark *mark, GError **error);
+/* What each of the columns (NULL-terminated names) of a table refers to. */
+gboolean key_parents(ResultsDb *db, const char *table, char *const *columns, KeyParent *parents, GError **error);
+
+/* Is the run that run_id is the baseline of in the file? Else an error of code RUN. */
+gboolean key_check_parent_run(ResultsDb *db, int64_t run_id, GError **error);

@@ -2,7 +2,6 @@
 #include "results/recorder.h"
 
 #include "base/error.h"
-#include "results/key_check.h"
 #include "results/recorder_state.h"
 #include "results/schema.h"
 
@@ -11,6 +10,12 @@
 
 /* What a killed process may lose at most (DESIGN 3). */
 enum { COMMIT_ROWS = 200000, COMMIT_US = 1000000 };
+
+/* A run of more rows has no indexes while it is written. Those of the whole file are made anew at its end. */
+enum { INDEXED_ROWS = COMMIT_ROWS };
+
+/* Rows between two looks at the clock. */
+enum { CLOCK_ROWS = 16 };
 
 static const struct {
     const char *name, *columns;
@@ -64,11 +69,27 @@ begin_transaction(Recorder *recorder)
     recorder->in_transaction = database_step(recorder->db, recorder->begin, &recorder->error);
 }
 
+/* Few rows go into the indexes as they come; many are written without them. */
+static void
+drop_indexes(Recorder *recorder)
+{
+    ResultsDb *db = recorder->db;
+    recorder->n_written += recorder->n_rows;
+    if (db->unindexed || recorder->n_written <= INDEXED_ROWS || recorder->error != NULL)
+        return;
+    db->unindexed = TRUE;
+    begin_transaction(recorder);
+    if (recorder->in_transaction)
+        database_exec(db, schema_drop_index_sql, &recorder->error);
+}
+
 static void
 commit(Recorder *recorder)
 {
     recorder->committing = TRUE;
+    drop_indexes(recorder);
     recorder_write_open_iterations(recorder);
+    recorder_write_usage_rows(recorder);
     for (int t = 0; t < TABLES && recorder->error == NULL; t++)
         bulk_flush(recorder->bulks[t], &recorder->error);
     if (recorder->error == NULL && recorder->in_transaction &&
@@ -87,14 +108,19 @@ recorder_row(Recorder *recorder, Table table)
 }
 
 void
-recorder_row_done(Recorder *recorder, Table table)
+recorder_count_row(Recorder *recorder)
 {
-    if (!bulk_end_row(recorder->bulks[table], &recorder->error) || recorder->committing)
-        return;
     if (++recorder->n_rows >= COMMIT_ROWS)
         commit(recorder);
-    else
+    else if (recorder->n_rows % CLOCK_ROWS == 0)
         recorder_tick(recorder);
+}
+
+void
+recorder_row_done(Recorder *recorder, Table table)
+{
+    if (bulk_end_row(recorder->bulks[table], &recorder->error) && !recorder->committing)
+        recorder_count_row(recorder);
 }
 
 void
@@ -123,6 +149,8 @@ recorder_free(Recorder *recorder)
     for (uint32_t job = 0; job < recorder->n_jobs; job++)
         g_free(recorder->jobs[job].status);
     g_free(recorder->jobs);
+    g_free(recorder->present);
+    usage_rows_free(recorder->usage_rows);
     tally_free(recorder->usage);
     tally_free(recorder->losses);
     tally_free(recorder->traffic);
@@ -172,7 +200,7 @@ insert_jobs(Recorder *recorder, const JobInfo *jobs, GError **error)
     if (insert == NULL)
         return FALSE;
     for (uint32_t job = 0; job < recorder->n_jobs; job++) {
-        recorder->jobs[job].present = jobs[job].present;
+        recorder->present[job] = jobs[job].present;
         recorder->jobs[job].status = g_strdup("waiting");
         if (!jobs[job].present)
             continue;
@@ -195,12 +223,16 @@ insert_jobs(Recorder *recorder, const JobInfo *jobs, GError **error)
 }
 
 static gboolean
-prepare(Recorder *recorder, GError **error)
+prepare(Recorder *recorder, const Fabric *fabric, GError **error)
 {
     ResultsDb *db = recorder->db;
+    recorder->keys = (Keys){.n_nodes = fabric_n_nodes(fabric),
+                            .n_links = fabric_n_links(fabric),
+                            .n_jobs = recorder->n_jobs,
+                            .present = recorder->present};
     for (int t = 0; t < TABLES; t++) {
-        recorder->bulks[t] =
-            bulk_new(db, tables[t].name, tables[t].columns, recorder->run_id, tables[t].replace, error);
+        recorder->bulks[t] = bulk_new(db, tables[t].name, tables[t].columns, recorder->run_id, tables[t].replace,
+                                      &recorder->keys, error);
         if (recorder->bulks[t] == NULL)
             return FALSE;
     }
@@ -222,14 +254,9 @@ write_start(Recorder *recorder, const RunInfo *run, const Fabric *fabric, const 
     recorder->commit = recorder->begin != NULL ? database_prepare(db, "COMMIT", error) : NULL;
     if (recorder->commit == NULL)
         return FALSE;
-    if (!db->unindexed && !database_exec(db, schema_drop_index_sql, error))
-        return FALSE;
-    db->unindexed = TRUE;
-    if (!key_mark(db, &recorder->mark, error))
-        return FALSE;
     begin_transaction(recorder);
     gboolean done = recorder->in_transaction && insert_run(recorder, run, error) &&
-                    insert_jobs(recorder, jobs, error) && prepare(recorder, error);
+                    insert_jobs(recorder, jobs, error) && prepare(recorder, fabric, error);
     if (done) {
         recorder_write_fabric(recorder, fabric);
         commit(recorder);
@@ -254,6 +281,7 @@ recorder_begin(ResultsDb *db, const RunInfo *run, const Fabric *fabric, const Jo
     recorder->level = level;
     recorder->n_jobs = n_jobs;
     recorder->jobs = g_new0(JobState, n_jobs);
+    recorder->present = g_new0(gboolean, n_jobs);
     recorder->commit_us = g_get_monotonic_time();
     if (!write_start(recorder, run, fabric, jobs, error)) {
         recorder_free(recorder);
@@ -324,10 +352,9 @@ recorder_end(Recorder *recorder, const char *status, SimTime sim_ps, uint64_t ev
     wrong = g_steal_pointer(&recorder->error);
     if (wrong != NULL && recorder->in_transaction)
         sqlite3_exec(recorder->db->sql, "ROLLBACK", NULL, NULL, NULL); /* the failure before it is the one to tell */
-    gboolean done =
-        wrong == NULL &&
-        (strcmp(status, "done") != 0 || key_check(recorder->db, recorder->run_id, &recorder->mark, &wrong)) &&
-        set_status(recorder, status, &wrong);
+    gboolean done = wrong == NULL &&
+                    (strcmp(status, "done") != 0 || key_check_parent_run(recorder->db, recorder->run_id, &wrong)) &&
+                    set_status(recorder, status, &wrong);
     if (!done) {
         set_status(recorder, "failed", NULL); /* where even that fails it goes on saying running */
         g_propagate_error(error, g_steal_pointer(&wrong));

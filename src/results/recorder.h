@@ -1,7 +1,7 @@
 /* recorder.h - what a simulation tells, written into SQLite as it happens
  *
  * One file per study, many runs in it (DEFINITIONS 8, trainshed-results(5)). Rows go in inside transactions of at most
- * one second or 200,000 rows, with prepared statements; keys are checked before a run is called done. The one module
+ * one second or 200,000 rows; each row's references are checked as it is made. The one module
  * family that talks to SQLite. */
 #pragma once
 
@@ -55,8 +55,8 @@ const ClusterObserver *recorder_observer(Recorder *recorder);
 void recorder_tick(Recorder *recorder);
 /* Commits all rows told so far. */
 void recorder_flush(Recorder *recorder);
-/* Ends the run: open rows, totals, before status done the check that all references of this run hold, then the status
- * (done, failed, interrupted). FALSE with an error where a row could not be written or refers to nothing; the run then
- * says failed if that can still be written, else running. Frees the recorder. */
+/* Ends the run: open rows, totals, then the status (done, failed, interrupted). FALSE with an error where a row could
+ * not be written or refers to nothing; the run then says failed if that can still be written, else running. Frees the
+ * recorder. */
 gboolean recorder_end(Recorder *recorder, const char *status, SimTime sim_ps, uint64_t events, double wall_s,
                       GError **error);

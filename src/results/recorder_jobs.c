@@ -223,6 +223,6 @@ void
 recorder_write_jobs(Recorder *recorder)
 {
     for (uint32_t job = 0; job < recorder->n_jobs && recorder->error == NULL; job++)
-        if (recorder->jobs[job].present)
+        if (recorder->present[job])
             write_job(recorder, job);
 }

@@ -26,21 +26,33 @@ write_usage(Recorder *recorder, uint32_t link, uint32_t job, SimTime start_ps, S
     recorder_row_done(recorder, TABLE_LINK_USAGE);
 }
 
-/* The table's key is made after the last row; that each bucket comes once, and in order, shows here already. */
-static gboolean
-bucket_is_new(Recorder *recorder, uint32_t link, uint32_t job, SimTime start_ps, SimTime length_ps)
+/* In the order of the table's key. */
+void
+recorder_write_usage_rows(Recorder *recorder)
 {
-    TallyEntry *last = tally_at(recorder->usage, link, job, 0, 0);
-    if (length_ps > 0 && (uint64_t)start_ps >= last->count) {
-        last->count = (uint64_t)start_ps + (uint64_t)length_ps;
-        return TRUE;
-    }
-    if (recorder->error == NULL)
+    UsageRows *rows = recorder->usage_rows;
+    if (rows == NULL)
+        return;
+    uint32_t link, job;
+    for (const UsageRow *row = usage_rows_first(rows, &link, &job); row != NULL && recorder->error == NULL;
+         row = usage_rows_next(rows, &link, &job))
+        write_usage(recorder, link, job, row->start_ps, row->length_ps, row->bytes, row->busy_ps);
+    usage_rows_clear(rows);
+}
+
+static void
+keep_usage(Recorder *recorder, uint32_t link, uint32_t job, const UsageRow *row)
+{
+    SimTime last_end_ps;
+    if (recorder->error != NULL)
+        return;
+    if (usage_rows_add(recorder->usage_rows, link, job, row, &last_end_ps))
+        recorder_count_row(recorder);
+    else
         g_set_error(&recorder->error, TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
                     "%s: table link_usage: link %u, job %u: the bucket at %" G_GINT64_FORMAT " ps of %" G_GINT64_FORMAT
-                    " ps comes after one that ended at %" G_GUINT64_FORMAT " ps",
-                    recorder->db->path, link, job, start_ps, length_ps, last->count);
-    return FALSE;
+                    " ps comes after one that ended at %" G_GINT64_FORMAT " ps",
+                    recorder->db->path, link, job, row->start_ps, row->length_ps, last_end_ps);
 }
 
 static void
@@ -48,9 +60,9 @@ observe_usage(void *owner, uint32_t link, uint32_t job, SimTime bucket_start_ps,
               SimTime busy_ps)
 {
     Recorder *recorder = owner;
-    if (recorder->level >= RESULTS_COLLECTIVES) {
-        if (bucket_is_new(recorder, link, job, bucket_start_ps, bucket_ps))
-            write_usage(recorder, link, job, bucket_start_ps, bucket_ps, bytes, busy_ps);
+    if (recorder->usage_rows != NULL) {
+        UsageRow row = {.start_ps = bucket_start_ps, .length_ps = bucket_ps, .bytes = bytes, .busy_ps = busy_ps};
+        keep_usage(recorder, link, job, &row);
         return;
     }
     TallyEntry *sum = tally_at(recorder->usage, link, job, 0, 0);
@@ -160,11 +172,13 @@ observe_packet_link(void *owner, uint32_t link, const PacketLinkCounts *counts)
 void
 recorder_observe_network(Recorder *recorder)
 {
-    recorder->usage = tally_new();
-    if (recorder->level >= RESULTS_COLLECTIVES)
+    if (recorder->level >= RESULTS_COLLECTIVES) {
+        recorder->usage_rows = usage_rows_new();
         recorder->traffic = tally_new();
-    else
+    } else {
+        recorder->usage = tally_new();
         recorder->losses = tally_new();
+    }
     recorder->observer.network.owner = recorder;
     recorder->observer.network.link_usage = observe_usage;
     recorder->observer.network.loss = observe_loss;
@@ -191,7 +205,7 @@ void
 recorder_write_sums(Recorder *recorder, SimTime sim_ps)
 {
     size_t n = 0;
-    const TallyEntry *sums = recorder->level < RESULTS_COLLECTIVES ? tally_sorted(recorder->usage, &n) : NULL;
+    const TallyEntry *sums = recorder->usage != NULL ? tally_sorted(recorder->usage, &n) : NULL;
     for (size_t i = 0; i < n; i++)
         write_usage(recorder, sums[i].key[0], sums[i].key[1], 0, sim_ps, sums[i].bytes, (SimTime)sums[i].count);
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "results/bulk.h"
-#include "results/key_check.h"
 #include "results/tally.h"
+#include "results/usage_rows.h"
 
 /* Tables that rows go into by bulk; their columns are in recorder.c. */
 typedef enum {
@@ -22,7 +22,7 @@ typedef enum {
 } Table;
 
 typedef struct {
-    gboolean present, started, ended;
+    gboolean started, ended;
     char *status; /* owned */
     SimTime start_ps, end_ps;
     uint32_t iterations;   /* told so far */
@@ -44,27 +44,31 @@ struct Recorder {
     ClusterObserver observer;
     GError *error; /* the first failure; nothing is written after it */
 
-    KeyMark mark;
+    Keys keys;
+    gboolean *present; /* by job: it is in this run */
     Bulk *bulks[TABLES];
     sqlite3_stmt *begin, *commit, *update_job;
     gboolean in_transaction, committing;
-    uint32_t n_rows;  /* since the last commit */
-    gint64 commit_us; /* when that was, monotonic */
+    uint32_t n_rows;    /* since the last commit */
+    uint64_t n_written; /* up to it */
+    gint64 commit_us;   /* when that was, monotonic */
 
     JobState *jobs;
     uint32_t n_jobs;
     int64_t n_collectives, n_flows;
     uint64_t transfers, bytes;
-    Tally *usage;   /* (link, job): bytes, busy time as count; from level collectives on, where each row is written: the
-                       end of the last bucket */
-    Tally *losses;  /* (victim, culprit, link, kind); below level collectives */
-    Tally *traffic; /* (job, source rank, destination rank): bytes, transfers; from level collectives on */
+    UsageRows *usage_rows; /* not yet written; from level collectives on */
+    Tally *usage;          /* (link, job): bytes, busy time as count; below level collectives */
+    Tally *losses;         /* (victim, culprit, link, kind); below level collectives */
+    Tally *traffic;        /* (job, source rank, destination rank): bytes, transfers; from level collectives on */
 };
 
 /* The bulk of a table for a row to be made, inside a transaction; NULL after a failure. */
 Bulk *recorder_row(Recorder *recorder, Table table);
 /* Ends that row, and commits where it is time. */
 void recorder_row_done(Recorder *recorder, Table table);
+/* One more row waits for the next commit, which may be now. */
+void recorder_count_row(Recorder *recorder);
 
 /* recorder_fabric.c: rows of node and link. */
 void recorder_write_fabric(Recorder *recorder, const Fabric *fabric);
@@ -74,6 +78,7 @@ void recorder_observe_jobs(Recorder *recorder);
 void recorder_write_open_iterations(Recorder *recorder);
 void recorder_write_jobs(Recorder *recorder);
 
-/* recorder_network.c: its functions of the observer; what was summed over the run. */
+/* recorder_network.c: its functions of the observer; rows of link_usage that wait; what was summed over the run. */
 void recorder_observe_network(Recorder *recorder);
+void recorder_write_usage_rows(Recorder *recorder);
 void recorder_write_sums(Recorder *recorder, SimTime sim_ps);

@@ -1,5 +1,6 @@
 # results: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/results/bulk.c src/results/bulk.h
+libtrainshed_a_SOURCES += src/results/bulk_source.c src/results/bulk_source.h
 libtrainshed_a_SOURCES += src/results/database.c src/results/database.h
 libtrainshed_a_SOURCES += src/results/key_check.c src/results/key_check.h
 libtrainshed_a_SOURCES += src/results/query.c src/results/query.h
@@ -12,6 +13,7 @@ libtrainshed_a_SOURCES += src/results/schema.c src/results/schema.h
 libtrainshed_a_SOURCES += src/results/summary.c
 libtrainshed_a_SOURCES += src/results/tally.c src/results/tally.h
 libtrainshed_a_SOURCES += src/results/text_table.c src/results/text_table.h
+libtrainshed_a_SOURCES += src/results/usage_rows.c src/results/usage_rows.h
 check_PROGRAMS += tests/test-recorder
 tests_test_recorder_LDADD = $(TEST_LIBS)
 TESTS_SH += tests/test-query.sh

@@ -4,9 +4,9 @@
 
 #include <stddef.h>
 
-/* Keys are the tables themselves (WITHOUT ROWID): one tree to write, and a run's rows lie together. The exception is
- * link_usage, whose rows come in another order than its key's: with the key kept while writing 0.3 M rows/s went in,
- * without it 1.4 M. One block of text so that `trainshed query DB schema` shows it as written here. */
+/* Keys are the tables themselves (WITHOUT ROWID): one tree to write, and a run's rows lie together. (Rows of link_usage
+ * come in another order than its key's: usage_rows.h.) One block of text so that `trainshed query DB schema` shows it
+ * as written here. */
 /* clang-format off */
 const char *const schema_sql =
 "CREATE TABLE run (\n"
@@ -135,7 +135,7 @@ const char *const schema_sql =
 "  bucket_ps       INTEGER NOT NULL, -- its length\n"
 "  bytes           INTEGER NOT NULL, -- sum over buckets = bytes routed over the link, exactly\n"
 "  busy_ps         INTEGER NOT NULL, -- time in which this job's rate on the link was above 0\n"
-"  -- key: (run_id, link_id, job_id, bucket_start_ps), made after the last row\n"
+"  -- key: (run_id, link_id, job_id, bucket_start_ps), an index\n"
 "  FOREIGN KEY (run_id, link_id) REFERENCES link (run_id, id),\n"
 "  FOREIGN KEY (run_id, job_id) REFERENCES job (run_id, id)\n"
 ") STRICT;\n"
@@ -316,7 +316,3 @@ const char *const schema_drop_index_sql = "DROP INDEX IF EXISTS link_usage_key;"
                                           "DROP INDEX IF EXISTS collective_job;"
                                           "DROP INDEX IF EXISTS flow_job;"
                                           "DROP INDEX IF EXISTS event_run;";
-
-const char *const schema_run_tables[] = {"node",         "link",       "job",         "placement",  "iteration",
-                                         "collective",   "link_usage", "packet_link", "contention", "attribution",
-                                         "rank_traffic", "flow",       "event",       NULL};

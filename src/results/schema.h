@@ -8,9 +8,7 @@ enum { SCHEMA_APPLICATION_ID = 0x54537264, SCHEMA_VERSION = 1 };
 /* Tables, then views, for an empty database. Units stand in the column names; the comments stay in the file. */
 extern const char *const schema_sql;
 
-/* Indexes beside the keys. They are dropped before rows are written and made again after the last one. */
+/* Indexes, of which link_usage_key is the key of its table. They are dropped before many rows are written and made
+ * again after the last one. */
 extern const char *const schema_index_sql;
 extern const char *const schema_drop_index_sql;
-
-/* The tables that have a run_id, NULL-terminated, in the order in which they are declared. */
-extern const char *const schema_run_tables[];
