@@ -35,7 +35,7 @@ run 0 info "$kineto" --execution-trace "$execution" &&
     grep -qE '^dlrm-w8-kineto-rank3.json.gz +3 +8 +3474 +315 +11.01 ms +8 +9.774 ms +64 +273 of 605 +13 ' "$work/out"
 ok $? "info counts what each file holds"
 grep -qE '^collective +8 +8 +64 +217 us' "$work/out" && grep -qE '^all_reduce +8 +1576964 +8 ' "$work/out" &&
-    grep -qE '^all_to_all +8 +13568 +8 +uneven' "$work/out" && grep -qE '^latest start +7.513 ms' "$work/out"
+    grep -qE '^all_to_all +8 +13568 +8 +world +uneven' "$work/out" && grep -qE '^latest start +7.513 ms' "$work/out"
 ok $? "info counts the collectives and their transfers"
 
 run 0 info traces/dlrm-w8/dlrm-w8-kineto-rank5.json.gz &&

@@ -148,7 +148,8 @@ info_surveyed(const Request *request, const TraceFormat *format, GError **error)
     if (workload == NULL)
         printf("cannot be replayed: %s\n", refused->message);
     else
-        trace_info_print(workload, format->name, stdout);
+        trace_info_print(workload, format->name, ((const KinetoSurvey *)g_ptr_array_index(surveys, 0))->steps->len,
+                         stdout);
     return TRUE;
 }
 
@@ -179,7 +180,7 @@ run_info(int argc, char **argv, GError **error)
     g_autoptr(Workload) workload = format->read(&request.source, error);
     if (workload == NULL)
         return FALSE;
-    trace_info_print(workload, format->name, stdout);
+    trace_info_print(workload, format->name, 0, stdout);
     return TRUE;
 }
 

@@ -1,8 +1,9 @@
-/* trace_info.c - trainshed trace info: ranks, ops by kind, collectives by kind and size, groups, times, notes */
+/* trace_info.c - trainshed trace info: ranks, shares of time, what is missing, ops by kind, groups, notes */
 #include "cli/trace_info.h"
 
 #include "base/units.h"
 #include "cli/table.h"
+#include "cluster/pastime.h"
 
 #include <string.h>
 
@@ -12,18 +13,19 @@ enum { KINDS = OP_MARKER + 1 };
 typedef struct {
     uint32_t ranks; /* that run it */
     uint64_t ops[KINDS];
+    uint64_t without_time[KINDS], without_bytes[KINDS];
     double time_ps[KINDS]; /* recorded */
     double flops, bytes_moved, sent;
 } Count;
 
-/* Collectives that are alike. */
-typedef struct {
-    CollectiveKind kind;
-    gboolean uneven;
-    uint32_t members;
-    uint64_t bytes;
-    uint64_t calls; /* over all ranks */
-} Alike;
+/* A collective or a send that moves nothing. */
+static gboolean
+lacks_bytes(const Op *op)
+{
+    gboolean moves =
+        (op->kind == OP_COLLECTIVE && op->collective != COLLECTIVE_BARRIER) || (op->kind == OP_SEND && !op->signal);
+    return moves && op->bytes == 0;
+}
 
 static Count *
 count_programs(const Workload *workload)
@@ -37,6 +39,8 @@ count_programs(const Workload *workload)
             const Op *op = &g_array_index(ops, Op, i);
             counts[p].ops[op->kind]++;
             counts[p].time_ps[op->kind] += op->duration_ps > 0 ? (double)op->duration_ps : 0;
+            counts[p].without_time[op->kind] += pastime_lacks_time(op);
+            counts[p].without_bytes[op->kind] += lacks_bytes(op);
             counts[p].flops += op->flops;
             counts[p].bytes_moved += op->bytes_moved;
             counts[p].sent += op->kind == OP_SEND ? (double)op->bytes : 0;
@@ -45,8 +49,94 @@ count_programs(const Workload *workload)
     return counts;
 }
 
+/* Of all ranks: sums of what their programs say. */
+typedef struct {
+    double span, computing, communicating, both, copying; /* ps */
+    SimTime least, most;                                  /* spans */
+} Shares;
+
+static Shares
+share_times(const Workload *workload, const Count *counts)
+{
+    Shares sum = {.least = SIM_TIME_MAX};
+    for (uint32_t p = 0; p < workload->programs->len; p++) {
+        if (counts[p].ranks == 0)
+            continue;
+        g_autoptr(Script) script = script_new(workload_program(workload, p));
+        Pastime time = pastime_of(script);
+        double ranks = counts[p].ranks;
+        sum.span += ranks * (double)time.span;
+        sum.computing += ranks * (double)time.computing;
+        sum.communicating += ranks * (double)time.communicating;
+        sum.both += ranks * (double)time.both;
+        sum.copying += ranks * (double)time.copying;
+        sum.least = MIN(sum.least, time.span);
+        sum.most = MAX(sum.most, time.span);
+    }
+    return sum;
+}
+
 static void
-print_head(const Workload *workload, const char *format, FILE *out)
+add_share(Table *table, const char *name, double part, double whole)
+{
+    table_add(table, "%s", name);
+    table_add(table, "%.1f %%", 100 * part / whole);
+}
+
+/* The span of a rank and what it is spent on, as far as times are recorded. */
+static void
+add_times(Table *table, const Workload *workload, const Count *counts)
+{
+    Shares sum = share_times(workload, counts);
+    table_add(table, "time span of a rank");
+    if (sum.span <= 0) {
+        table_add(table, "no times are recorded");
+        return;
+    }
+    double mean = MIN(sum.span / workload->n_ranks, (double)SIM_TIME_MAX / 2);
+    g_autofree char *least = units_format_time(sum.least), *most = units_format_time(sum.most);
+    g_autofree char *middle = units_format_time((SimTime)mean);
+    if (sum.least == sum.most)
+        table_add(table, "%s", most);
+    else
+        table_add(table, "%s to %s, mean %s", least, most, middle);
+    add_share(table, "  computing", sum.computing, sum.span);
+    add_share(table, "  communicating", sum.communicating, sum.span);
+    add_share(table, "  both at once", sum.both, sum.span);
+    add_share(table, "  copying alone", sum.copying, sum.span);
+    add_share(table, "  none of these", sum.span - sum.computing - sum.communicating + sum.both - sum.copying,
+              sum.span);
+}
+
+/* What the trace does not say, so that a GPU, a network or its user has to; "nothing" is said too. */
+static void
+print_missing(const Workload *workload, const Count *counts, FILE *out)
+{
+    gboolean any = FALSE;
+    for (uint32_t kind = 0; kind < KINDS; kind++) {
+        uint64_t all = 0, time = 0, bytes = 0;
+        for (uint32_t p = 0; p < workload->programs->len; p++) {
+            all += counts[p].ops[kind] * counts[p].ranks;
+            time += counts[p].without_time[kind] * counts[p].ranks;
+            bytes += counts[p].without_bytes[kind] * counts[p].ranks;
+        }
+        const char *who = kind == OP_COMPUTE || kind == OP_COPY ? "the GPU's rates give them"
+                          : kind == OP_HOST                     ? "they take none"
+                                                                : "the network gives them";
+        if (time > 0)
+            fprintf(out, "missing: recorded times of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " %s ops: %s\n", time,
+                    all, op_kind_name(kind), who);
+        if (bytes > 0)
+            fprintf(out, "missing: bytes of %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT " %s ops: they move nothing\n",
+                    bytes, all, op_kind_name(kind));
+        any = any || time > 0 || bytes > 0;
+    }
+    if (!any)
+        fputs("missing: nothing\n", out);
+}
+
+static void
+print_head(const Workload *workload, const Count *counts, const char *format, uint32_t steps, FILE *out)
 {
     uint32_t dags = 0;
     for (uint32_t p = 0; p < workload->programs->len; p++)
@@ -63,6 +153,8 @@ print_head(const Workload *workload, const char *format, FILE *out)
               dags == 0                         ? "streams"
               : dags == workload->programs->len ? "dag"
                                                 : "streams and dag");
+    table_add(table, "iterations");
+    table_add(table, steps > 1 ? "%u recorded, taken as one" : "1", steps);
     table_add(table, "groups");
     table_add(table, "%u", workload->groups->len);
     table_add(table, "recorded collectives");
@@ -76,7 +168,9 @@ print_head(const Workload *workload, const char *format, FILE *out)
         table_add(table, "latest start");
         table_take(table, units_format_time(last));
     }
+    add_times(table, workload, counts);
     table_print(table, out);
+    print_missing(workload, counts, out);
     for (uint32_t i = 0; i < workload->notes->len; i++)
         fprintf(out, "note: %s\n", (const char *)g_ptr_array_index(workload->notes, i));
 }
@@ -130,66 +224,6 @@ print_work(const Workload *workload, const Count *counts, FILE *out)
     }
 }
 
-static int
-by_kind(const void *a, const void *b)
-{
-    const Alike *x = a, *y = b;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->members != y->members)
-        return x->members < y->members ? -1 : 1;
-    if (x->uneven != y->uneven)
-        return x->uneven ? 1 : -1;
-    return x->bytes < y->bytes ? -1 : x->bytes > y->bytes;
-}
-
-/* The collectives of one program, for the ranks that run it in groups of each size. */
-static void
-collect(const Workload *workload, uint32_t program, const uint32_t *ranks, uint32_t n_ranks, GArray *all)
-{
-    const GArray *ops = workload_program(workload, program)->ops;
-    for (uint32_t i = 0; i < ops->len; i++) {
-        const Op *op = &g_array_index(ops, Op, i);
-        if (op->kind != OP_COLLECTIVE)
-            continue;
-        Alike one = {.kind = op->collective, .uneven = op->splits != INDEX_NONE, .bytes = op->bytes, .calls = n_ranks};
-        workload_members(workload, op->group, ranks[0], &one.members);
-        g_array_append_val(all, one);
-    }
-}
-
-static void
-print_collectives(const Workload *workload, FILE *out)
-{
-    g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(Alike));
-    g_autoptr(GArray) ranks = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    for (uint32_t p = 0; p < workload->programs->len; p++) {
-        g_array_set_size(ranks, 0);
-        for (uint32_t rank = 0; rank < workload->n_ranks; rank++) {
-            if (workload->program_of_rank[rank] == p)
-                g_array_append_val(ranks, rank);
-        }
-        if (ranks->len > 0)
-            collect(workload, p, (const uint32_t *)(const void *)ranks->data, ranks->len, all);
-    }
-    if (all->len == 0)
-        return;
-    g_array_sort(all, by_kind);
-    g_autoptr(Table) table = table_new("collective|>members|>bytes|>calls, all ranks|splits");
-    for (uint32_t i = 0; i < all->len;) {
-        Alike one = g_array_index(all, Alike, i);
-        for (i++; i < all->len && by_kind(&one, &g_array_index(all, Alike, i)) == 0; i++)
-            one.calls += g_array_index(all, Alike, i).calls;
-        table_add(table, "%s", collective_kind_name(one.kind));
-        table_add(table, "%u", one.members);
-        table_add(table, "%" G_GUINT64_FORMAT, one.bytes);
-        table_add(table, "%" G_GUINT64_FORMAT, one.calls);
-        table_add(table, "%s", one.uneven ? "uneven" : "");
-    }
-    fputc('\n', out);
-    table_print(table, out);
-}
-
 /* The ranks of a group's first instance, shortened. */
 static char *
 ranks_text(const Group *group)
@@ -225,12 +259,12 @@ print_groups(const Workload *workload, FILE *out)
 }
 
 void
-trace_info_print(const Workload *workload, const char *format, FILE *out)
+trace_info_print(const Workload *workload, const char *format, uint32_t steps, FILE *out)
 {
     g_autofree Count *counts = count_programs(workload);
-    print_head(workload, format, out);
+    print_head(workload, counts, format, steps, out);
     print_ops(workload, counts, out);
     print_work(workload, counts, out);
-    print_collectives(workload, out);
+    trace_collectives_print(workload, out);
     print_groups(workload, out);
 }

@@ -19,6 +19,12 @@ time_text(double ns)
                                                    : g_strdup_printf("%.3g s", ns / 1e9);
 }
 
+static char *
+share_text(double part, double whole)
+{
+    return whole > 0 ? g_strdup_printf("%.1f %%", 100 * part / whole) : g_strdup("-");
+}
+
 static void
 add_counts(Table *table, const KinetoSurvey *survey)
 {
@@ -35,7 +41,10 @@ add_counts(Table *table, const KinetoSurvey *survey)
     table_add(table, "%" PRIu64 " of %" PRIu64, survey->n_flows_whole, survey->n_flows);
     table_add(table, "%" PRIu64, survey->n_comms);
     table_add(table, "%u", survey->steps->len);
-    table_take(table, time_text((double)survey->last_ns - (double)survey->first_ns));
+    double span_ns = (double)survey->last_ns - (double)survey->first_ns;
+    table_take(table, time_text(span_ns));
+    table_take(table, share_text((double)survey->kernel_ns - (double)survey->nccl_ns, span_ns));
+    table_take(table, share_text((double)survey->nccl_ns, span_ns));
 }
 
 static void
@@ -70,7 +79,7 @@ trace_survey_print(const GPtrArray *surveys, FILE *out)
 {
     g_autoptr(Table) counts =
         table_new("file|>rank|>of|>events|>kernels|>time|>NCCL|>time|>without launch|>whole flows|"
-                  ">record_param_comms|>steps|>span");
+                  ">record_param_comms|>steps|>span|>other kernels/span|>NCCL/span");
     g_autoptr(Table) collectives = table_new("file|collective|>NCCL kernels|>bytes in|>bytes out");
     g_autoptr(Table) copies = table_new("file|copies and fills|>count|>bytes");
     for (guint i = 0; i < surveys->len; i++) {

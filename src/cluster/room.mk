@@ -6,6 +6,7 @@ libtrainshed_a_SOURCES += src/cluster/mailbox.c
 libtrainshed_a_SOURCES += src/cluster/meeting.c
 libtrainshed_a_SOURCES += src/cluster/memo.c src/cluster/memo.h
 libtrainshed_a_SOURCES += src/cluster/observer.h
+libtrainshed_a_SOURCES += src/cluster/pastime.c src/cluster/pastime.h
 libtrainshed_a_SOURCES += src/cluster/placement.c src/cluster/placement.h
 libtrainshed_a_SOURCES += src/cluster/rank.c
 libtrainshed_a_SOURCES += src/cluster/run.h
@@ -14,6 +15,8 @@ libtrainshed_a_SOURCES += src/cluster/simulation.c src/cluster/simulation.h
 libtrainshed_a_SOURCES += src/cluster/tape.c src/cluster/tape.h
 
 check_PROGRAMS += tests/test-placement tests/test-recorded-alone tests/test-script tests/test-simulation
+check_PROGRAMS += tests/test-pastime
+tests_test_pastime_LDADD = $(TEST_LIBS)
 tests_test_placement_LDADD = $(TEST_LIBS)
 tests_test_script_LDADD = $(TEST_LIBS)
 tests_test_simulation_LDADD = $(TEST_LIBS)
