@@ -51,6 +51,12 @@ static const struct {
      {":7:7: topology.links[0]: a link needs two endpoints",
       ":9:27: topology.links[2].endpoints[1]: found \"b\", expected NODE:INTERFACE",
       ":10:27: topology.links[3].endpoints[1]: there is no node \"c\""}},
+    {"gml",
+     "graph [\n  directed 0\n  node [ id 0 label \"a\" Latitude 91 Longitude 2 ]\n  node [\n    id 1 label \"b\"id2 3 "
+     "]\n"
+     "  node [ label \"c\" ]\n  edge [ source 0 target 1 ]\n  edge [ source 1\n target 7 ]\n]\n",
+     {":3: Latitude: found \"91\", expected a number from -90 to 90", ":6: node: needs an id",
+      ":9: edge: there is no node 7 before it"}},
     {"htsim",
      "Nodes 16\nTiers 2\nPodsize sixteen\nTier 0\nDownlink_speed_Gbps 0\nRadix_Down 4\nRadix_Upp 4\nTier 1\n",
      {":3: Podsize is \"sixteen\", expected a whole number from 1 to ",
@@ -70,6 +76,11 @@ static const struct {
      "Ca 1 \"H-1\"\n[1] \"S-1\"[1]\n",
      {":3: port 9 of \"S-1\", which has 8", ":4: port 2: found \"nonsense\", expected the other end",
       ":9: \"H-1\" is there already, at line 6"}},
+    {"latency-tables",
+     "## June\n| Average latency (ms) | A | B |\n| --- | :-: | :-: |\n| **A** | | slow |\n| **C** | 1 | |\n"
+     "| B | 1 |\n\n## May\n| Average latency (ms) | A | A |\n| X | y |\n",
+     {":4: B: found \"slow\", expected milliseconds", ":5: row \"C\" is no column of its table",
+      ":6: 2 cells, the table has 3"}},
     {"lldp",
      "Device ID            Local Intf      Hold-time  Capability  Port ID\n"
      "spine1               Eth1/1          120        BR          Ethernet1\n"
@@ -95,6 +106,12 @@ static const struct {
      "</cpu>\n</system>\n",
      {":3: pci: link_width is no number of lanes",
       ":4: pci: needs the attribute class, a gpu or a nic: ", ":6: nvlink: needs a count of 1 to 1024"}},
+    {"node-link",
+     "{\"directed\": true, \"multigraph\": false,\n\"nodes\": [{\"id\": 1}, {\"id\": 2},\n{\"id\": 1},\n{\"name\": "
+     "3}],\n"
+     "\"links\": [{\"source\": 1, \"target\": 2},\n{\"source\": 2, \"target\": 5}]}\n",
+     {":3: node is there already: \"1\"", ":4: a node has no id",
+      ":6: a link leads to a node that is not there: \"5\""}},
     {"nvidia-smi",
      "\tGPU0\tGPU1\tGPU2\tCPU Affinity\nGPU0\t X \tNV4\tfar\t0-23\nGPU1\tNV4\t X \n"
      "GPU2\tPIX\tPIX\tPIX\t0-23\n",

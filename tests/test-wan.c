@@ -40,6 +40,9 @@ static const struct {
     {"zoo-Savvis.graphml", 19, 20, 0, 20, 11190.185, 1422.549, 20},
     {"zoo-TataNld.graphml", 145, 194, 0, 188, 24936.781, 477.944, 0},
     {"zoo-UsCarrier.graphml", 158, 189, 0, 171, 10425.899, 249.0, 0},
+    /* In GML: as their GraphML. */
+    {"zoo-Abilene.gml", 11, 14, 0, 14, 14082.385, 2206.763, 0},
+    {"zoo-Geant2012.gml", 40, 61, 0, 58, 47758.196, 3218.095, 39},
     /* SNDlib; rates: pre-installed capacities above 0. */
     {"sndlib-abilene.txt", 12, 15, 0, 15, 14029.488, -1, 15},
     {"sndlib-cost266.txt", 37, 57, 0, 57, 24972.182, -1, 0},
@@ -136,6 +139,71 @@ START_TEST(round_trips_between_azure_regions)
 }
 END_TEST
 
+/* 12 places, 38 directed links that are 19 pairs; capacities without a unit are not taken for rates. */
+START_TEST(b4_is_directed)
+{
+    NEED_SHARED(path, "data/wan/b4-teavar.json");
+    g_autofree char *notes = NULL;
+    g_autoptr(Fabric) fabric = topology_read(path, NULL, &given, &notes, NULL);
+    ck_assert_ptr_nonnull(fabric);
+    ck_assert_uint_eq(fabric_n_nodes(fabric), 12);
+    ck_assert_uint_eq(fabric_n_links(fabric), 38);
+    uint32_t pairs = 0;
+    for (uint32_t a = 0; a < 38; a++)
+        for (uint32_t b = 0; b < a; b++)
+            pairs += fabric_link(fabric, a)->src == fabric_link(fabric, b)->dst &&
+                     fabric_link(fabric, a)->dst == fabric_link(fabric, b)->src;
+    ck_assert_uint_eq(pairs, 19);
+    ck_assert_double_eq(fabric_link(fabric, 0)->capacity_Bps, given.default_rate_Bps);
+    ck_assert_ptr_nonnull(strstr(notes, "38 capacities have no unit: they are not used\n"));
+}
+END_TEST
+
+/* ../shared/data/wan/README.md: 70 tables of 5 months, so 14 a month; the first 13 x 13, sum 23880 ms, largest 369;
+ * between the buildings of Dallas 0.60 to 2.16 ms, of Washington DC 0.28 to 0.74 ms. */
+START_TEST(latencies_of_ibm_clouds_regions_and_buildings)
+{
+    NEED_SHARED(path, "data/wan/rtt-ibmcloud-network-latency.md");
+    g_autofree char *notes = NULL;
+    g_autoptr(Fabric) fabric = topology_read(path, NULL, &given, &notes, NULL);
+    ck_assert_ptr_nonnull(fabric);
+    double sum_ms = 0, most_ms = 0, least[2] = {1e9, 1e9}, largest[2] = {0, 0};
+    uint32_t between_regions = 0, to_region = 0;
+    for (uint32_t l = 0; l < fabric_n_links(fabric); l++) {
+        const Link *link = fabric_link(fabric, l);
+        const Node *a = fabric_node(fabric, link->src), *b = fabric_node(fabric, link->dst);
+        double ms = (double)link->latency_ps * 2 / PS_PER_MS;
+        if (*a->building == '\0' && *b->building == '\0') {
+            between_regions++;
+            sum_ms += ms;
+            most_ms = fmax(most_ms, ms);
+            continue;
+        }
+        ck_assert_str_eq(a->region, b->region);
+        if (*a->building == '\0' || *b->building == '\0') {
+            to_region++;
+            ck_assert_str_eq(link->source, "rate default, latency default");
+            continue;
+        }
+        ck_assert_str_eq(link->source, "rate default, latency file");
+        int which = strcmp(a->region, "Dallas") == 0 ? 0 : strcmp(a->region, "Washington DC") == 0 ? 1 : -1;
+        if (which >= 0) {
+            least[which] = fmin(least[which], ms);
+            largest[which] = fmax(largest[which], ms);
+        }
+    }
+    ck_assert_uint_eq(between_regions, 13 * 12);
+    ck_assert_double_eq_tol(sum_ms, 23880, 1e-6);
+    ck_assert_double_eq_tol(most_ms, 369, 1e-9);
+    ck_assert_double_eq_tol(least[0], 0.60, 1e-9);
+    ck_assert_double_eq_tol(largest[0], 2.16, 1e-9);
+    ck_assert_double_eq_tol(least[1], 0.28, 1e-9);
+    ck_assert_double_eq_tol(largest[1], 0.74, 1e-9);
+    ck_assert_uint_eq(to_region, 2 * (fabric_n_nodes(fabric) - 13));
+    ck_assert_ptr_nonnull(strstr(notes, "56 tables of other months are passed over\n"));
+}
+END_TEST
+
 /* A quarter of the way round the earth, and a degree along the equator. */
 START_TEST(distances_by_hand)
 {
@@ -211,6 +279,25 @@ static const struct {
     {"sndlib", "?SNDlib\nNODES (\n A ( 1 2 )\n)\nLINKS (\n L ( A A ) x\n)\n",
      ":6: link L: expected ( source target ) capacity"},
     {"sndlib", "?SNDlib\nNODES (\n A ( 1 2 )\n", "ends inside a section"},
+    {"gml", "graph [ node [ id 1 label \"x ] ]", ":1: a text has no closing \""},
+    {"gml", "graph [\n node [ id 1 ]\n", ":3: expected a key, or the closing ] of graph"},
+    {"gml", "graph [ node [ id 1\n label ] ]", ":2: expected a number, a text in quotes or a list"},
+    {"gml", "graph 3", ":1: expected one graph, in brackets"},
+    {"gml", "Creator \"x\"", "has no graph"},
+    {"gml", "graph [ ]", "there is no place in it"},
+    {"gml", "graph [ node [ id 1 ] node [ id 1 ] ]", ":1: node: id 1 is there already"},
+    {"gml", "graph [ node [ id 1 ] edge [ source 1 ] ]", ":1: edge: needs a target"},
+    {"node-link", "{\"nodes\": []}", "there is no list of links"},
+    {"node-link", "{\"nodes\": 3}", ":1: expected a list of nodes"},
+    {"node-link", "{\"nodes\": [3], \"links\": []}", ":1: expected the object of a node"},
+    {"node-link", "{\"nodes\": [{\"id\": 1}], \"edges\": [{\"source\": 1}]}", ":1: a link has no \"target\""},
+    {"node-link", "{\"nodes\": [{\"id\": 1, \"Latitude\": 99}], \"edges\": []}", "is no number of degrees: node \"1\""},
+    {"node-link", "[]", ":1: expected an object with nodes and links"},
+    {"latency-tables", "| Average latency (ms) | A |\n", ":1: found 1 places, expected 2 to 1024"},
+    {"latency-tables", "| Average latency (ms) | A | A |\n", ":1: a column's name is empty or there twice: \"A\""},
+    {"latency-tables", "| Average latency (ms) | A | B |\n| A | | 1 |\n| A | | 1 |\n",
+     ":3: row \"A\" is there already"},
+    {"latency-tables", "no table\n", "there is no place in it"},
     {"rtt", "Source,A,A\n", ":1: a column's name is empty or there twice: \"A\""},
     {"rtt", "Source,A\n", ":1: found 1 places, expected 2 to 4096"},
     {"rtt", "Source,A,B\nA,,1\nB,2\n", ":3: 2 fields, the first line has 3"},
@@ -252,6 +339,8 @@ main(void)
     tcase_add_loop_test(tcase, real_files_have_their_published_counts, 0, G_N_ELEMENTS(zoo));
     tcase_add_test(tcase, rates_of_real_files);
     tcase_add_test(tcase, round_trips_between_azure_regions);
+    tcase_add_test(tcase, b4_is_directed);
+    tcase_add_test(tcase, latencies_of_ibm_clouds_regions_and_buildings);
     tcase_add_test(tcase, distances_by_hand);
     tcase_add_test(tcase, hosts_names_and_detours);
     tcase_add_loop_test(tcase, what_is_wrong_is_named, 0, G_N_ELEMENTS(bad));

@@ -40,6 +40,7 @@ libtrainshed_a_SOURCES += src/fabric/route_table.c src/fabric/route_table.h
 libtrainshed_a_SOURCES += src/fabric/rows.h
 libtrainshed_a_SOURCES += src/fabric/hostlist.c src/fabric/hostlist.h
 libtrainshed_a_SOURCES += src/fabric/rtt_matrix.c src/fabric/sndlib.c src/fabric/zoo_graphml.c
+libtrainshed_a_SOURCES += src/fabric/gml.c src/fabric/latency_tables.c src/fabric/node_link.c
 libtrainshed_a_SOURCES += src/fabric/batfish_layer1.c src/fabric/containerlab.c src/fabric/lldp.c src/fabric/sonic.c
 libtrainshed_a_SOURCES += src/fabric/cabling.c src/fabric/cabling.h
 libtrainshed_a_SOURCES += src/fabric/wan_map.c src/fabric/wan_map.h

@@ -106,32 +106,6 @@ make_matrix(const Reader *reader)
     return matrix;
 }
 
-static void
-add_spans(const Reader *reader, WanMap *map, GString *notes)
-{
-    guint n = reader->names->len, halves = 0, absent = 0;
-    g_autofree double *matrix = make_matrix(reader);
-    for (guint i = 0; i < n; i++)
-        for (guint j = i + 1; j < n; j++) {
-            double there = matrix[(size_t)i * n + j], back = matrix[(size_t)j * n + i];
-            if (isnan(there) && isnan(back)) {
-                absent++;
-                continue;
-            }
-            halves += isnan(there) || isnan(back);
-            WanSpan span = {.a = i, .b = j, .one_way = TRUE};
-            span.latency_ps = (SimTime)((isnan(there) ? back : there) * 0.5 * PS_PER_MS);
-            wan_map_add_span(map, &span);
-            span = (WanSpan){.a = j, .b = i, .one_way = TRUE};
-            span.latency_ps = (SimTime)((isnan(back) ? there : back) * 0.5 * PS_PER_MS);
-            wan_map_add_span(map, &span);
-        }
-    if (halves > 0)
-        g_string_append_printf(notes, "%u pairs are measured from one side only\n", halves);
-    if (absent > 0)
-        g_string_append_printf(notes, "%u pairs are not measured: no links\n", absent);
-}
-
 static gboolean
 parse(Reader *reader, GError **error)
 {
@@ -155,9 +129,13 @@ read(const char *path, const TopologyOptions *options, char **notes, GError **er
     if (parse(&reader, error)) {
         g_autoptr(WanMap) map = wan_map_new();
         g_autoptr(GString) text = g_string_new(NULL);
+        g_autofree uint32_t *places = g_new(uint32_t, names->len);
         for (guint i = 0; i < names->len; i++)
-            wan_map_add_place(map, &(WanPlace){.name = names->pdata[i], .latitude = NAN, .longitude = NAN});
-        add_spans(&reader, map, text);
+            places[i] = wan_map_add_place(map, &(WanPlace){.name = names->pdata[i], .latitude = NAN, .longitude = NAN});
+        g_autofree double *matrix = make_matrix(&reader);
+        WanMatrixCounts counts = {0, 0};
+        wan_map_add_matrix(map, places, names->len, matrix, &counts);
+        wan_matrix_note(&counts, text);
         fabric = wan_map_build(map, path, options, text, error);
         if (fabric != NULL && notes != NULL)
             *notes = g_strdup(text->str);

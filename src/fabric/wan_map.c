@@ -40,6 +40,7 @@ wan_map_add_place(WanMap *map, const WanPlace *place)
 {
     WanPlace copy = *place;
     copy.name = g_string_chunk_insert(map->texts, place->name);
+    copy.region = g_string_chunk_insert(map->texts, place->region != NULL ? place->region : "");
     g_array_append_val(map->places, copy);
     return map->places->len - 1;
 }
@@ -48,6 +49,35 @@ void
 wan_map_add_span(WanMap *map, const WanSpan *span)
 {
     g_array_append_val(map->spans, *span);
+}
+
+void
+wan_map_add_matrix(WanMap *map, const uint32_t *places, uint32_t n, const double *ms, WanMatrixCounts *counts)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = i + 1; j < n; j++) {
+            double there = ms[(size_t)i * n + j], back = ms[(size_t)j * n + i];
+            if (isnan(there) && isnan(back)) {
+                counts->absent++;
+                continue;
+            }
+            counts->halves += isnan(there) || isnan(back);
+            WanSpan span = {.a = places[i], .b = places[j], .one_way = TRUE};
+            span.latency_ps = (SimTime)((isnan(there) ? back : there) * 0.5 * PS_PER_MS);
+            wan_map_add_span(map, &span);
+            span = (WanSpan){.a = places[j], .b = places[i], .one_way = TRUE};
+            span.latency_ps = (SimTime)((isnan(back) ? there : back) * 0.5 * PS_PER_MS);
+            wan_map_add_span(map, &span);
+        }
+}
+
+void
+wan_matrix_note(const WanMatrixCounts *counts, GString *notes)
+{
+    if (counts->halves > 0)
+        g_string_append_printf(notes, "%u pairs are measured from one side only\n", counts->halves);
+    if (counts->absent > 0)
+        g_string_append_printf(notes, "%u pairs are not measured: no links\n", counts->absent);
 }
 
 void
@@ -127,13 +157,15 @@ unique_name(const Fabric *fabric, const char *name, GString *notes)
 }
 
 static gboolean
-add_hosts(Fabric *fabric, uint32_t router, const char *name, const TopologyOptions *options, GError **error)
+add_hosts(Fabric *fabric, uint32_t router, const char *name, const char *region, const TopologyOptions *options,
+          GError **error)
 {
     for (uint32_t i = 0; i < options->hosts; i++) {
         g_autofree char *host_name = g_strdup_printf("%s/host%u", name, i);
         Node node = node_default();
         node.name = node.server = host_name;
         node.building = name;
+        node.region = region;
         node.kind = NODE_HOST;
         Link link = link_default();
         link.src = fabric_add_node(fabric, &node, error);
@@ -161,8 +193,10 @@ add_places(const WanMap *map, Fabric *fabric, const TopologyOptions *options, ui
         node.name = name;
         node.kind = NODE_DCI;
         node.building = place->no_place ? "" : name;
+        node.region = place->region;
         nodes[i] = fabric_add_node(fabric, &node, error);
-        if (nodes[i] == INDEX_NONE || (!place->no_place && !add_hosts(fabric, nodes[i], name, options, error)))
+        if (nodes[i] == INDEX_NONE ||
+            (!place->no_place && !add_hosts(fabric, nodes[i], name, place->region, options, error)))
             return FALSE;
     }
     return TRUE;

@@ -11,6 +11,7 @@
 
 typedef struct {
     const char *name;           /* made unique where it is taken */
+    const char *region;         /* NULL = not said */
     double latitude, longitude; /* degrees; NAN = not known */
     gboolean no_place;          /* a point where cables meet: it has no building and no hosts */
 } WanPlace;
@@ -31,6 +32,13 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(WanMap, wan_map_free)
 /* Copies; its number from 0. */
 uint32_t wan_map_add_place(WanMap *map, const WanPlace *place);
 void wan_map_add_span(WanMap *map, const WanSpan *span);
+/* Places and the round-trip times ms[i * n + j] from places[i] to places[j]; NAN = not measured. A link each way, of
+ * half the time measured from its beginning; where one direction was measured it serves for both. Counts add up. */
+typedef struct {
+    guint halves, absent; /* pairs measured from one side; from none: no links */
+} WanMatrixCounts;
+void wan_map_add_matrix(WanMap *map, const uint32_t *places, uint32_t n, const double *ms, WanMatrixCounts *counts);
+void wan_matrix_note(const WanMatrixCounts *counts, GString *notes);
 /* Coordinates are not on the earth after all. */
 void wan_map_forget_coordinates(WanMap *map);
 

@@ -9,7 +9,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const TopologyOptions options = {
         .default_rate_Bps = 1e9, .default_latency_ps = 1000, .detour = 1, .hosts = size % 2};
-    const TopologyFormat *const formats[] = {&topology_zoo, &topology_sndlib, &topology_rtt};
+    const TopologyFormat *const formats[] = {&topology_zoo, &topology_sndlib,         &topology_rtt,
+                                             &topology_gml, &topology_latency_tables, &topology_node_link};
     g_autofree char *head = g_strndup((const char *)data, size);
     const char *path = fuzz_file(data, size);
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
