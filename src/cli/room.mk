@@ -64,3 +64,5 @@ astra-sim-table: trainshed$(EXEEXT)
 	bash $(top_srcdir)/bench/astra-sim.sh $(abs_builddir)
 .PHONY: astra-sim-table
 EXTRA_DIST += bench/astra-sim.sh
+check_PROGRAMS += tests/test-all-data
+tests_test_all_data_LDADD = $(TEST_LIBS)
