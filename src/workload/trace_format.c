@@ -22,6 +22,7 @@ static const TraceFormat *const formats[] = {
     &trace_nsys,
     &trace_program,
     &trace_simai,
+    &trace_simgrid_ti,
     NULL,
 };
 /* clang-format on */

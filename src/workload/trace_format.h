@@ -40,6 +40,8 @@ extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goa
 
 extern const TraceFormat trace_astra, trace_layers, trace_simai;
 
+extern const TraceFormat trace_simgrid_ti;
+
 /* NULL-terminated. */
 const TraceFormat *const *trace_formats(void);
 /* By name, or NULL with an INPUT error naming the nearest. */
