@@ -126,8 +126,10 @@ START_TEST(random_rings_follow_the_recursion_in_both_grains)
     for (uint32_t i = 0; i < hosts.n; i++)
         last = MAX(last, hosts.ready[i]);
     check_equal(world_run(&run), expected, "steps", _i);
-    run.config.grain = GRAIN_BUNDLE; /* goes when the last has come; its bytes still have to go */
-    check_equal(world_run(&run), MAX(expected, last + slowest), "bundle", _i);
+    run.config.grain = GRAIN_BUNDLE; /* analytic: goes when the last has come; its bytes still have to go */
+    if (strcmp(run.model, "analytic") == 0)
+        expected = MAX(expected, last + slowest);
+    check_equal(world_run(&run), expected, "bundle", _i);
 }
 END_TEST
 
@@ -287,12 +289,11 @@ START_TEST(an_uneven_all_to_all_moves_its_matrix)
         for (uint32_t j = 0; j < N; j++)
             ck_assert_uint_eq(pair[i * N + j], i == j ? 0 : matrix[i * N + j]);
     }
-    /* Member 0 sends 5 x 1023 x 256 B, the longest row: 1309.44 us, and 1 us. Pairwise in bundles: 655.36 us, 654.08 us
-     * (0 need not wait for its own to arrive) and, once that is there, 262.144 us. Pairwise in steps: members that have
+    /* Direct: member 0 sends 5 x 1023 x 256 B, the longest row: 1309.44 us, and 1 us. Pairwise: members that have
      * nothing to send run ahead, and 3 -> 2 of phase 3, from 787.432 us on, shares the link of 0 -> 2 of phase 2:
      * 786.432 + 654.08 + 130.816 + 1, then 2 -> 1, 262.144 + 1. */
-    static const SimTime expected[4] = {1310440, 1835472, 1310440, 1573584};
-    check_equal(end, expected[_i] * PS_PER_NS, "end", _i);
+    static const SimTime expected[2] = {1310440, 1835472};
+    check_equal(end, expected[_i % 2] * PS_PER_NS, "end", _i);
 }
 END_TEST
 

@@ -60,8 +60,8 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(CollectiveRunner, collective_runner_free)
  * with an INPUT error (no route, algorithm not for this kind or n). config is borrowed until done. */
 uint32_t collective_open(CollectiveRunner *runner, const CollectiveSpec *spec, const CollectiveConfig *config,
                          uint32_t cookie, GError **error);
-/* Member i is ready, now. Its first sends may go at once (`steps`); `bundle` goes when all have arrived and counts from
- * each one's own time. Each member once. A failure to send fails the run. */
+/* Member i is ready, now. Its first sends may go at once; a bundle of phases (run_bundles.c, run_pairs.c) goes when all
+ * have arrived and counts from each one's own time. Each member once. A failure to send fails the run. */
 void collective_arrive(CollectiveRunner *runner, uint32_t handle, uint32_t member);
 
 /* end - ready of this collective alone in an empty fabric, all members ready at once: runs it in a private

@@ -15,7 +15,7 @@ typedef struct {
     uint64_t (*reduces)(Run *run, uint32_t node, uint32_t step); /* bytes to reduce after this delivery */
     void (*delivered)(Run *run, uint32_t node, uint32_t step);   /* ... and reduced */
     void (*stop)(Run *run);                                      /* frees its state */
-    void (*woken)(Run *run);                                     /* as asked by run_wake_at; NULL: never asks */
+    void (*woken)(Run *run);                                     /* as asked by run_wake_in; NULL: never asks */
 } RunWay;
 
 extern const RunWay run_graph, run_rings, run_flight, run_bundles, run_pairs;
@@ -46,8 +46,8 @@ void run_send_bundle(Run *run, const Bundle *bundle, uint32_t node);
 void run_pause(Run *run, SimTime delay, uint32_t node, uint32_t step);
 /* ... after the time it takes to reduce bytes. */
 void run_reduce(Run *run, uint64_t bytes, uint32_t node, uint32_t step);
-/* Way.woken at that time, or in a further round of this instant; one at a time. */
-void run_wake_at(Run *run, SimTime when);
+/* Way.woken after that time, 0: in a further round of this instant; one at a time. */
+void run_wake_in(Run *run, SimTime delay);
 void run_wake_cancel(Run *run);         /* none asked for is fine */
 void run_fail(Run *run, GError *error); /* taken over */
 /* Ends it where nothing is left and all have arrived. */

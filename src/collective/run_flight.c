@@ -1,9 +1,10 @@
-/* run_flight.c - grain steps of rings that meet nobody: reckoned by the ring recursion instead of sent
+/* run_flight.c - rings that meet nobody, in both grains: reckoned by the ring recursion instead of sent
  *
- * When all members arrive in one instant and the network grants a hold on all hops, each hop has its rate to itself,
- * and ring_walk.h tells every time in advance: one event at the end. When a foreign event releases the hold, the walk
- * is made anew up to now, what is past is booked, what is under way is handed over, and run_rings.c goes on. Without a
- * hold it is run_rings.c from the start. */
+ * When the first member arrives and the network grants a hold on all hops, each hop has its rate to itself, and
+ * ring_walk.h tells every time in advance: once the last member is here, one event at the end. When a foreign event
+ * releases the hold, the walk is made anew up to now (who is not here yet sends nothing), what is past is booked, what
+ * is under way is handed over, and run_rings.c goes on. Without a hold it is run_rings.c from the start. In steps every
+ * send is booked, in a bundle each hop once. */
 #include "collective/ring_time.h"
 #include "collective/run_rings.h"
 #include "network/hold.h"
@@ -12,12 +13,20 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* When members that are not here yet would be ready, after the first one. */
+#define ABSENT (SIM_TIME_MAX / 16)
+
 typedef struct {
     NetworkHold *hold; /* NULL: on the ground yet */
-    SimTime began_ps;
-    RingHop *hops;   /* by seat */
-    GArray *members; /* of uint32_t: that have arrived, in order */
+    SimTime began_ps;  /* the first arrival */
+    RingHop *hops;     /* by seat; ready_ps after began_ps */
 } Flight;
+
+/* What a seat has sent. */
+typedef struct {
+    uint64_t n_sent, bytes;
+    SimTime start_ps, sent_ps; /* of the first, of the last of it; after began_ps */
+} Past;
 
 /* A send that is past. */
 typedef struct {
@@ -48,8 +57,7 @@ walk_new(const Run *run, const Ring *ring)
 static void
 start(Run *run)
 {
-    Flight *flight = run->state = g_new0(Flight, 1);
-    flight->members = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    run->state = g_new0(Flight, 1);
     run->left = 1; /* the landing */
 }
 
@@ -58,23 +66,9 @@ stop(Run *run)
 {
     Flight *flight = run->state;
     network_hold_end(flight->hold);
-    g_array_unref(flight->members);
     g_free(flight->hops);
     g_free(flight);
     run->state = NULL;
-}
-
-/* Members that came apart, or no hold: on foot. */
-static void
-walk_instead(Run *run)
-{
-    Flight *flight = run->state;
-    g_autoptr(GArray) members = g_array_ref(flight->members);
-    stop(run);
-    run->way = &run_rings;
-    run_rings.start(run);
-    for (guint i = 0; i < members->len; i++)
-        run_rings.arrive(run, g_array_index(members, uint32_t, i));
 }
 
 /* By start, then seat. */
@@ -177,41 +171,75 @@ count_all(Run *run)
     network_hold_count(((Flight *)run->state)->hold, transfers, bytes);
 }
 
-/* What is past at the moment of a release, where nobody books each. */
-typedef struct {
-    uint64_t n_sent, bytes;
-} Past;
+/* Each hop's bytes as one transfer, from its member's arrival until they had to be sent. */
+static void
+book_hops(Run *run)
+{
+    Flight *flight = run->state;
+    for (guint r = 0; r < rings_of(run)->rings->len; r++) {
+        const Ring *ring = ring_at(run, r);
+        for (uint32_t p = 0; p < ring->n; p++) {
+            const RingHop *hop = &flight->hops[ring->first_seat + p];
+            network_hold_book_row(flight->hold, ring->first_seat + p, ring_total(ring, p),
+                                  flight->began_ps + hop->ready_ps, run_now(run) - hop->latency_ps);
+        }
+    }
+}
+
+/* What is past at a release, in a bundle. */
+static void
+book_past(Flight *flight, const Past *past, guint n_seats)
+{
+    for (guint seat = 0; seat < n_seats; seat++) {
+        if (past[seat].n_sent > 0)
+            network_hold_book_row(flight->hold, seat, past[seat].bytes, flight->began_ps + past[seat].start_ps,
+                                  flight->began_ps + past[seat].sent_ps);
+    }
+}
+
+/* ... in steps, where nobody books each. */
+static void
+count_past(Flight *flight, const Past *past, guint n_seats)
+{
+    Past all = {0};
+    for (guint seat = 0; seat < n_seats; seat++) {
+        all.n_sent += past[seat].n_sent;
+        all.bytes += past[seat].bytes;
+    }
+    network_hold_count(flight->hold, all.n_sent, all.bytes);
+}
 
 /* One part as it stands at `now` (after began_ps): into the states of its two seats, to the network where it is under
  * way. FALSE: the seat is no further than this part. */
 static gboolean
-recall_part(Run *run, uint32_t seat, uint32_t to, const RingPart *part, uint32_t cookie, SimTime now, SeatState *state,
+recall_part(Run *run, uint32_t seat, uint32_t to, const RingPart *part, uint32_t cookie, SimTime now, RingsState *state,
             Past *past)
 {
     if (part->start_ps >= now)
         return FALSE;
     if (part->sent_ps > now) {
-        state[seat].busy = TRUE;
-        state[to].in_air++;
+        state->seats[seat].busy = TRUE;
+        state->seats[to].in_air++;
         Transfer transfer = run_rings_transfer(run, seat, part->bytes);
         run_send_begun(run, &transfer, ((Flight *)run->state)->began_ps + part->start_ps, seat, cookie);
         return FALSE;
     }
-    past->n_sent++;
-    past->bytes += part->bytes;
+    if (past[seat].n_sent++ == 0)
+        past[seat].start_ps = part->start_ps;
+    past[seat].sent_ps = part->sent_ps;
+    past[seat].bytes += part->bytes;
     if (part->ready_ps > now) {
-        state[to].in_air++;
+        state->seats[to].in_air++;
         run_pause(run, part->ready_ps - now, seat, cookie);
     } else {
-        state[to].got_first += (cookie >> 1 & 3) == 0;
-        state[to].got_last += cookie & 1;
+        rings_state_got(state, to, cookie);
     }
     return TRUE;
 }
 
 /* The state of one ring's seats at `now`; what is under way or in the air goes to the network. */
 static void
-recall_ring(Run *run, const Ring *ring, SimTime now, SeatState *state, Past *past)
+recall_ring(Run *run, const Ring *ring, SimTime now, RingsState *state, Past *past)
 {
     g_autoptr(RingWalk) walk = walk_new(run, ring);
     uint32_t moved = ring->n;
@@ -219,16 +247,17 @@ recall_ring(Run *run, const Ring *ring, SimTime now, SeatState *state, Past *pas
         moved = 0; /* seats that are through this step */
         for (uint32_t p = 0; p < ring->n; p++) {
             uint32_t seat = ring->first_seat + p, to = ring->first_seat + (p + 1) % ring->n, i = 0;
-            if (state[seat].step < step)
+            SeatState *here = &state->seats[seat];
+            if (here->step < step || !here->started)
                 continue;
             RingPart part[3];
             uint32_t parts = ring_walk_parts(walk, p, part);
             while (i < parts &&
                    recall_part(run, seat, to, &part[i], run_rings_cookie(step, i, parts), now, state, past))
                 i++;
-            state[seat].part = i == parts ? 0 : (uint8_t)i;
-            state[seat].parts = (uint8_t)parts;
-            state[seat].step += i == parts;
+            here->part = i == parts ? 0 : (uint8_t)i;
+            here->parts = (uint8_t)parts;
+            here->step += i == parts;
             moved += i == parts;
         }
     }
@@ -241,44 +270,47 @@ released(void *owner, uint32_t cookie)
     Run *run = owner;
     Flight *flight = run->state;
     SimTime now = run_now(run) - flight->began_ps;
+    guint n_seats = rings_of(run)->seats->len;
     run_wake_cancel(run);
-    gboolean listens = network_hold_listens(flight->hold);
-    if (listens)
+    gboolean bundle = run->config->grain == GRAIN_BUNDLE, listens = network_hold_listens(flight->hold);
+    if (!bundle && listens)
         book_each(run, now);
-    SeatState *state = g_new0(SeatState, rings_of(run)->seats->len);
-    for (guint i = 0; i < rings_of(run)->seats->len; i++)
-        state[i] = (SeatState){.step = 1, .started = TRUE};
-    Past past = {0, 0};
+    RingsState *state = rings_state_new(n_seats);
+    for (guint i = 0; i < n_seats; i++)
+        state->seats[i].started = flight->hops[i].ready_ps < ABSENT;
+    g_autofree Past *past = g_new0(Past, n_seats);
     for (guint r = 0; r < rings_of(run)->rings->len; r++)
-        recall_ring(run, ring_at(run, r), now, state, &past);
-    if (!listens)
-        network_hold_count(flight->hold, past.n_sent, past.bytes);
+        recall_ring(run, ring_at(run, r), now, state, past);
+    if (bundle)
+        book_past(flight, past, n_seats);
+    else if (!listens)
+        count_past(flight, past, n_seats);
     flight->hold = NULL; /* gone when this returns */
     stop(run);
     run_rings_resume(run, state);
 }
 
-/* The rate and latency of each hop, and when the last ring is through; FALSE where time does not suffice. */
+/* The rate and latency of each hop; FALSE where time might not suffice. */
 static gboolean
-reckon(Run *run, SimTime *end_ps)
+look_at_hops(Run *run)
 {
     Flight *flight = run->state;
-    guint n = rings_of(run)->seats->len;
-    flight->hops = g_new(RingHop, n);
-    for (guint seat = 0; seat < n; seat++) {
-        NetworkProbe met = network_hold_probe(flight->hold, seat);
-        if (!(met.rate_Bps > 0) || isinf(met.rate_Bps))
-            return FALSE;
-        flight->hops[seat] = (RingHop){met.latency_ps, met.rate_Bps, 0};
-    }
-    *end_ps = 0;
+    flight->hops = g_new(RingHop, rings_of(run)->seats->len);
     for (guint r = 0; r < rings_of(run)->rings->len; r++) {
         const Ring *ring = ring_at(run, r);
-        SimTime one = ring_time_exact(ring, flight->hops + ring->first_seat, run->config->slice_B,
-                                      run->config->reduce_cost_s_per_B);
-        *end_ps = MAX(*end_ps, one);
+        double chunk = (double)(ring->bytes / ring->n + 1), longest = 0;
+        for (uint32_t seat = ring->first_seat; seat < ring->first_seat + ring->n; seat++) {
+            NetworkProbe met = network_hold_probe(flight->hold, seat);
+            if (!(met.rate_Bps > 0) || isinf(met.rate_Bps))
+                return FALSE;
+            flight->hops[seat] = (RingHop){met.latency_ps, met.rate_Bps, ABSENT};
+            double sends_s = chunk / met.rate_Bps + chunk * run->config->reduce_cost_s_per_B;
+            longest = MAX(longest, (double)met.latency_ps + sends_s * (double)PS_PER_S + 6); /* rounded up, 6 times */
+        }
+        if (ring_steps(ring) * longest > (double)ABSENT)
+            return FALSE;
     }
-    return sim_time_add(run_now(run), *end_ps, end_ps);
+    return TRUE;
 }
 
 static gboolean
@@ -293,40 +325,55 @@ take_off(Run *run)
             transfers[ring->first_seat + p] = run_rings_transfer(run, ring->first_seat + p, ring_total(ring, p));
     }
     flight->hold = network_hold(run_network(run), transfers, n, released, run, 0);
-    if (flight->hold == NULL)
-        return FALSE;
-    SimTime end;
-    if (!reckon(run, &end))
-        return FALSE;
     flight->began_ps = run_now(run);
-    run_wake_at(run, end);
-    return TRUE;
+    return flight->hold != NULL && look_at_hops(run);
 }
 
+/* All are here: the end of the last ring is known. */
+static void
+land(Run *run)
+{
+    Flight *flight = run->state;
+    const CollectiveConfig *config = run->config;
+    SimTime end = 0;
+    for (guint r = 0; r < rings_of(run)->rings->len; r++) {
+        const Ring *ring = ring_at(run, r);
+        const RingHop *hops = flight->hops + ring->first_seat;
+        SimTime one = config->grain == GRAIN_BUNDLE
+                          ? ring_time(ring, hops, config->slice_B, config->reduce_cost_s_per_B)
+                          : ring_time_exact(ring, hops, config->slice_B, config->reduce_cost_s_per_B);
+        end = MAX(end, one);
+    }
+    run_wake_in(run, end - (run_now(run) - flight->began_ps));
+}
+
+/* The first one takes off, or all go on foot. */
 static void
 arrive(Run *run, uint32_t member)
 {
     Flight *flight = run->state;
-    g_array_append_val(flight->members, member);
-    if (flight->members->len == 1 && run->spec.n > 1)
-        run_wake_at(run, run_now(run)); /* those of this round are waited for */
-    if (run->n_arrived < run->spec.n)
+    if (run->n_arrived == 1 && !take_off(run)) {
+        stop(run);
+        run->way = &run_rings;
+        run_rings.start(run);
+        run_rings.arrive(run, member);
         return;
-    run_wake_cancel(run);
-    if (!take_off(run))
-        walk_instead(run);
+    }
+    const ScheduleEdges *opens = &rings_of(run)->opens;
+    for (uint32_t e = opens->first[member]; e < opens->first[member + 1]; e++)
+        flight->hops[opens->to[e]].ready_ps = run_now(run) - flight->began_ps;
+    if (run->n_arrived == run->spec.n)
+        land(run);
 }
 
-/* Some members are not here; or the end has come. */
+/* The end has come. */
 static void
 woken(Run *run)
 {
     Flight *flight = run->state;
-    if (flight->hold == NULL) {
-        walk_instead(run);
-        return;
-    }
-    if (network_hold_listens(flight->hold))
+    if (run->config->grain == GRAIN_BUNDLE)
+        book_hops(run);
+    else if (network_hold_listens(flight->hold))
         book_each(run, SIM_TIME_MAX);
     else
         count_all(run);

@@ -1,8 +1,8 @@
 /* run_rings.c - grain steps of rings: each seat remembers how far it is, no send is written down
  *
  * A seat's send of step k goes when its send of step k - 1 was sent and the chunk is here: its first slice for the
- * first part, its last slice for the last part. A hop's deliveries come in order, so that counts tell which chunks are
- * here. */
+ * first part, its last slice for the last part. A hop's deliveries come in order, and are reduced in order but where a
+ * small chunk follows a large one, so that counts tell which chunks are here. */
 #include "collective/run_rings.h"
 
 static const Rings *
@@ -29,20 +29,62 @@ after(const Ring *ring, uint32_t seat)
     return seat + 1 == ring->first_seat + ring->n ? ring->first_seat : seat + 1;
 }
 
+static SeatState *
+state_of(const Run *run, uint32_t seat)
+{
+    return &((RingsState *)run->state)->seats[seat];
+}
+
+RingsState *
+rings_state_new(guint n_seats)
+{
+    RingsState *state = g_new(RingsState, 1);
+    state->seats = g_new0(SeatState, n_seats);
+    state->early = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+    for (guint i = 0; i < n_seats; i++)
+        state->seats[i].step = 1;
+    return state;
+}
+
+/* One more step, and those that were early. */
+static void
+count_step(RingsState *state, uint32_t *got, uint32_t seat, uint32_t step, gboolean last)
+{
+    gint64 key = (gint64)seat << 32 | (gint64)step << 1 | last;
+    if (step != *got + 1) {
+        g_hash_table_add(state->early, g_memdup2(&key, sizeof key));
+        return;
+    }
+    do {
+        ++*got;
+        key += 2;
+    } while (g_hash_table_size(state->early) > 0 && g_hash_table_remove(state->early, &key));
+}
+
+void
+rings_state_got(RingsState *state, uint32_t seat, uint32_t cookie)
+{
+    SeatState *to = &state->seats[seat];
+    if ((cookie >> 1 & 3) == 0)
+        count_step(state, &to->got_first, seat, cookie >> 3, FALSE);
+    if (cookie & 1)
+        count_step(state, &to->got_last, seat, cookie >> 3, TRUE);
+}
+
 static void
 start(Run *run)
 {
-    const Rings *rings = rings_of(run);
-    SeatState *state = run->state = g_new0(SeatState, rings->seats->len);
-    for (guint i = 0; i < rings->seats->len; i++)
-        state[i].step = 1;
-    run->left = rings->n_last;
+    run->state = rings_state_new(rings_of(run)->seats->len);
+    run->left = rings_of(run)->n_last;
 }
 
 static void
 stop(Run *run)
 {
-    g_free(run->state);
+    RingsState *state = run->state;
+    g_hash_table_unref(state->early);
+    g_free(state->seats);
+    g_free(state);
 }
 
 uint32_t
@@ -51,9 +93,11 @@ run_rings_cookie(uint32_t step, uint32_t part, uint32_t parts)
     return step << 3 | part << 1 | (part + 1 == parts);
 }
 
-gboolean
-run_rings_through(const Run *run, uint32_t seat, const SeatState *state)
+/* Is the seat through: all sent, heard and reduced? */
+static gboolean
+is_through(const Run *run, uint32_t seat)
 {
+    const SeatState *state = state_of(run, seat);
     uint32_t steps = ring_steps(ring_of(run, seat));
     return state->started && !state->busy && state->step > steps && state->got_last >= steps && state->in_air == 0;
 }
@@ -72,8 +116,7 @@ static void step_on(Run *run, uint32_t seat);
 static void
 finish(Run *run, uint32_t seat)
 {
-    SeatState *state = run->state;
-    if (!run_rings_through(run, seat, &state[seat]))
+    if (!is_through(run, seat))
         return;
     uint32_t next = seat_at(run, seat)->next;
     if (next == INDEX_NONE) {
@@ -81,7 +124,7 @@ finish(Run *run, uint32_t seat)
         run_check(run);
         return;
     }
-    state[next].started = TRUE;
+    state_of(run, next)->started = TRUE;
     step_on(run, next);
     finish(run, next);
 }
@@ -90,7 +133,7 @@ finish(Run *run, uint32_t seat)
 static void
 step_on(Run *run, uint32_t seat)
 {
-    SeatState *state = (SeatState *)run->state + seat;
+    SeatState *state = state_of(run, seat);
     const Ring *ring = ring_of(run, seat);
     if (!state->started || state->busy || state->step > ring_steps(ring))
         return;
@@ -103,7 +146,7 @@ step_on(Run *run, uint32_t seat)
         return;
     Transfer transfer = run_rings_transfer(run, seat, part[state->part]);
     state->busy = TRUE;
-    ((SeatState *)run->state)[after(ring, seat)].in_air++;
+    state_of(run, after(ring, seat))->in_air++;
     run_send(run, &transfer, seat, run_rings_cookie(state->step, state->part, state->parts));
 }
 
@@ -111,10 +154,9 @@ static void
 arrive(Run *run, uint32_t member)
 {
     const Rings *rings = rings_of(run);
-    SeatState *state = run->state;
     for (uint32_t e = rings->opens.first[member]; e < rings->opens.first[member + 1]; e++) {
         uint32_t seat = rings->opens.to[e];
-        state[seat].started = TRUE;
+        state_of(run, seat)->started = TRUE;
         step_on(run, seat);
     }
 }
@@ -122,7 +164,7 @@ arrive(Run *run, uint32_t member)
 static void
 sent(Run *run, uint32_t seat, uint32_t packed)
 {
-    SeatState *state = (SeatState *)run->state + seat;
+    SeatState *state = state_of(run, seat);
     state->busy = FALSE;
     state->part++;
     if (state->part == state->parts) {
@@ -149,10 +191,8 @@ static void
 delivered(Run *run, uint32_t seat, uint32_t packed)
 {
     uint32_t to = after(ring_of(run, seat), seat);
-    SeatState *state = (SeatState *)run->state + to;
-    state->in_air--;
-    state->got_first += (packed >> 1 & 3) == 0;
-    state->got_last += packed & 1;
+    state_of(run, to)->in_air--;
+    rings_state_got(run->state, to, packed);
     step_on(run, to);
     finish(run, to);
 }
@@ -165,14 +205,14 @@ woken(Run *run)
 }
 
 void
-run_rings_resume(Run *run, SeatState *state)
+run_rings_resume(Run *run, RingsState *state)
 {
     run->way = &run_rings;
     run->state = state;
     run->left = 0;
     for (guint seat = 0; seat < rings_of(run)->seats->len; seat++)
-        run->left += !run_rings_through(run, seat, &state[seat]);
-    run_wake_at(run, run_now(run));
+        run->left += !is_through(run, seat);
+    run_wake_in(run, 0);
     run_check(run);
 }
 

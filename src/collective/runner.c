@@ -120,18 +120,16 @@ run_reduce(Run *run, uint64_t bytes, uint32_t node, uint32_t step)
 }
 
 void
-run_wake_at(Run *run, SimTime when)
+run_wake_in(Run *run, SimTime delay)
 {
     CollectiveRunner *runner = run->runner;
     assert(run->alarm == 0);
     if (++runner->alarms == 0)
         runner->alarms = 1;
     run->alarm = runner->alarms;
-    engine_schedule(runner->engine, (Event){.when = when,
-                                            .kind = runner->kind_wake,
-                                            .target = run->handle,
-                                            .sender = run->handle,
-                                            .stamp = run->alarm});
+    engine_schedule_in(
+        runner->engine, delay,
+        (Event){.kind = runner->kind_wake, .target = run->handle, .sender = run->handle, .stamp = run->alarm});
 }
 
 void
@@ -249,15 +247,20 @@ collective_runner_free(CollectiveRunner *runner)
     g_free(runner);
 }
 
+/* Where messages share links by their rates, a bundle is what its messages are: a ring in flight until it meets
+ * others, then, and whatever else can be listed, its messages. */
 static const RunWay *
 way_of(const CollectiveRunner *runner, const CollectiveConfig *config, const Plan *plan)
 {
-    if (config->grain == GRAIN_BUNDLE)
-        return plan->pairs != NULL ? &run_pairs : &run_bundles;
+    gboolean holds = network_offers_holds(runner->network);
+    if (plan->pairs != NULL)
+        return &run_pairs;
+    if (config->grain == GRAIN_BUNDLE && !holds)
+        return &run_bundles;
     if (plan->rings == NULL)
         return &run_graph;
     gboolean one_stage = plan->rings->n_last == plan->rings->seats->len;
-    return one_stage && !config->one_by_one && network_offers_holds(runner->network) ? &run_flight : &run_rings;
+    return one_stage && holds && !config->one_by_one ? &run_flight : &run_rings;
 }
 
 static void

@@ -12,6 +12,7 @@
 typedef struct {
     uint32_t member;
     uint64_t bytes;
+    double rate_Bps;           /* mean */
     SimTime start_ps, sent_ps; /* sent_ps -1: it goes on, as this activity */
     uint32_t activity;
 } Span;
@@ -193,16 +194,29 @@ tell_record(const NetworkHold *hold, const Span *span)
     network->observer.transfer(network->observer.owner, &record);
 }
 
+static void
+book(NetworkHold *hold, const Span *span)
+{
+    assert(span->member < hold->n && span->start_ps <= span->sent_ps && span->sent_ps <= fluid_now(hold->self) &&
+           !hold->flushed);
+    network_hold_count(hold, 1, span->bytes);
+    if (network_hold_listens(hold))
+        g_array_append_val(hold->spans, *span);
+}
+
 void
 network_hold_book(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTime start_ps, SimTime sent_ps)
 {
-    Network *network = &hold->self->base;
-    assert(member < hold->n && start_ps <= sent_ps && sent_ps <= engine_now(network->engine) && !hold->flushed);
-    network_hold_count(hold, 1, bytes);
-    if (!network_hold_listens(hold))
-        return;
-    Span span = {member, bytes, start_ps, sent_ps, INDEX_NONE};
-    g_array_append_val(hold->spans, span);
+    book(hold, &(Span){member, bytes, hold->rate_Bps[member], start_ps, sent_ps, INDEX_NONE});
+}
+
+void
+network_hold_book_row(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTime start_ps, SimTime sent_ps)
+{
+    double rate = (double)bytes / ((double)(sent_ps - start_ps) / (double)PS_PER_S);
+    if (bytes == 0 || sent_ps == start_ps)
+        rate = hold->rate_Bps[member];
+    book(hold, &(Span){member, bytes, maxmin_round_down(rate), start_ps, sent_ps, INDEX_NONE});
 }
 
 /* A beginning or an end in the past. */
@@ -238,7 +252,7 @@ begin_book(const NetworkHold *hold, const Span *span, SimTime at)
     }
     Demand demand = {.uses = uses, .bytes = bytes, .n = n, .largest = span->bytes};
     uint32_t book = usage_begin(hold->self->usage, hold->transfers[span->member].job, &demand, at);
-    usage_set_rate(hold->self->usage, book, hold->rate_Bps[span->member], at);
+    usage_set_rate(hold->self->usage, book, span->rate_Bps, at);
     return book;
 }
 
@@ -251,7 +265,7 @@ book_past(NetworkHold *hold, uint32_t *books)
     for (uint32_t s = 0; s < hold->spans->len; s++) {
         const Span *span = &g_array_index(hold->spans, Span, s);
         books[s] = INDEX_NONE;
-        if (span->bytes == 0 || isinf(hold->rate_Bps[span->member]))
+        if (span->bytes == 0 || isinf(span->rate_Bps))
             continue;
         marks[n++] = (Mark){span->start_ps, s, TRUE};
         if (span->sent_ps >= 0)
@@ -295,7 +309,7 @@ enter_begun(NetworkHold *hold, const Span *span, uint32_t book)
         activities_sent_in(self->base.activities, span->activity, 0);
         return;
     }
-    flow->rate_Bps = hold->rate_Bps[span->member];
+    flow->rate_Bps = span->rate_Bps;
     g_autofree MaxMinUse *uses = g_new(MaxMinUse, n);
     for (uint32_t i = 0; i < n; i++)
         uses[i] = (MaxMinUse){ways->links[ways->hops[first + i]], ways->shares != NULL ? ways->shares[first + i] : 1};
@@ -363,7 +377,7 @@ fluid_start_begun(Network *network, uint32_t number)
     uint32_t member = member_of(hold, &activity->first);
     assert(member != INDEX_NONE);
     network->totals.saturated |= hold->fills;
-    Span span = {member, activity->first.bytes, activity->start_ps, -1, number};
+    Span span = {member, activity->first.bytes, hold->rate_Bps[member], activity->start_ps, -1, number};
     g_array_append_val(hold->spans, span);
 }
 

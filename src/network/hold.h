@@ -36,6 +36,9 @@ SimTime network_hold_time(const NetworkHold *hold, uint32_t member, uint64_t byt
  * after sent_ps, which lies at or before now). In any order; what is booked is told when the hold ends. */
 void network_hold_book(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTime start_ps, SimTime sent_ps);
 
+/* Books a row of transfers, all sent whole between start_ps and sent_ps, as one transfer at their mean rate. */
+void network_hold_book_row(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTime start_ps, SimTime sent_ps);
+
 /* Does anybody listen to bookings (books are kept, or an observer is told of transfers)? Where not, it is enough to say
  * how many there were: so many transfers, of so many bytes in all, into the totals. */
 gboolean network_hold_listens(const NetworkHold *hold);
