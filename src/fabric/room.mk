@@ -33,6 +33,7 @@ libtrainshed_a_SOURCES += src/fabric/nvidia_smi.c
 libtrainshed_a_SOURCES += src/fabric/places.c src/fabric/places.h
 libtrainshed_a_SOURCES += src/fabric/route.c src/fabric/route.h
 libtrainshed_a_SOURCES += src/fabric/route_chain.c src/fabric/route_chain.h
+libtrainshed_a_SOURCES += src/fabric/route_funnel.c
 libtrainshed_a_SOURCES += src/fabric/route_spray.c src/fabric/route_spray.h
 libtrainshed_a_SOURCES += src/fabric/route_state.h
 libtrainshed_a_SOURCES += src/fabric/route_stem.c

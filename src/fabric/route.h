@@ -83,6 +83,12 @@ typedef struct {
 /* FALSE where they are not always the same: several live ports, NICs or ways to them, or others' NICs are used; *stem
  * is then undefined. NICs as they are where none is asked for. */
 gboolean routes_stem(Routes *routes, uint32_t node, gboolean out, RouteStem *stem);
+/* All that the ways of sprayed transfers from switches to the end of `to`, a stem that comes in, cross, without the stem:
+ * the share of a hop is the part of all that is at its beginning that goes on over it, wherever it came from. The links
+ * out of a node follow each other, in link order, after all those into it. Scratch of these routes, until the next call
+ * on them. NULL where a switch has no way, or too many to be counted. */
+const RouteHop *routes_funnel(Routes *routes, const uint32_t *from, uint32_t n_from, const RouteStem *to,
+                              uint32_t *n_hops);
 /* What the node's NVLink (else PCIe) joins: equal numbers where a way over these alone may be. INDEX_NONE: it has
  * none. */
 uint32_t routes_local_domain(const Routes *routes, uint32_t node, gboolean nvlink);

@@ -257,6 +257,22 @@ pair_groups_far(const PairGroups *groups, uint32_t from, uint32_t to, uint32_t *
     return FALSE;
 }
 
+const RouteHop *
+pair_groups_funnel(const PairGroups *groups, Routes *routes, uint32_t to, uint32_t *n_hops)
+{
+    const RouteStem *end = &groups->to.stem[groups->to.list[groups->to.first[to]]];
+    if (end->n == 0)
+        return NULL;
+    g_autofree uint32_t *from = g_new(uint32_t, MAX(1, groups->from.n));
+    uint32_t n = 0;
+    for (uint32_t g = 0; g < groups->from.n; g++) {
+        const RouteStem *stem = &groups->from.stem[groups->from.list[groups->from.first[g]]];
+        if (stem->n > 0)
+            from[n++] = stem->end;
+    }
+    return routes_funnel(routes, from, n, end, n_hops);
+}
+
 gboolean
 network_gathers(const Network *network)
 {
@@ -286,26 +302,86 @@ probe_one(Network *network, const Transfer *one, const double *capacity, Network
     return TRUE;
 }
 
+/* What the ways from each node to one group of destinations are like, its members' stems left out. */
+typedef struct {
+    SimTime *latency_ps; /* of the longest */
+    double *least_Bps;   /* no link on them has less */
+} FarWays;
+
+/* FALSE: not known. */
+static gboolean
+look_ahead(Network *network, const PairGroups *groups, uint32_t to, const double *capacity, FarWays *ways)
+{
+    uint32_t n;
+    const RouteHop *hops = pair_groups_funnel(groups, network->routes, to, &n);
+    if (hops == NULL)
+        return FALSE;
+    const Fabric *fabric = routes_fabric(network->routes);
+    uint32_t end = groups->to.stem[groups->to.list[groups->to.first[to]]].end;
+    ways->latency_ps[end] = 0;
+    ways->least_Bps[end] = INFINITY;
+    for (uint32_t h = n; h-- > 0;) {
+        const Link *link = fabric_link(fabric, hops[h].link);
+        if (h + 1 == n || link->src != fabric_link(fabric, hops[h + 1].link)->src) {
+            ways->latency_ps[link->src] = 0;
+            ways->least_Bps[link->src] = INFINITY;
+        }
+        SimTime latency;
+        if (!sim_time_add(link->latency_ps, ways->latency_ps[link->dst], &latency))
+            return FALSE;
+        ways->latency_ps[link->src] = MAX(ways->latency_ps[link->src], latency);
+        ways->least_Bps[link->src] =
+            MIN(ways->least_Bps[link->src], MIN(capacity[hops[h].link], ways->least_Bps[link->dst]));
+    }
+    return TRUE;
+}
+
+/* By the stems, where no link between them, however the message is split, has less. */
+static gboolean
+probe_ahead(const Network *network, const PairGroups *groups, uint32_t i, uint32_t j, const double *capacity,
+            const FarWays *ways, NetworkProbe *met)
+{
+    const Fabric *fabric = routes_fabric(network->routes);
+    StemKey from = key_of(fabric, &groups->from.stem[i], capacity), to = key_of(fabric, &groups->to.stem[j], capacity);
+    SimTime latency = from.latency_ps + to.latency_ps;
+    met->rate_Bps = MIN(from.rate_Bps, to.rate_Bps);
+    return groups->from.stem[i].n > 0 && met->rate_Bps <= ways->least_Bps[from.end] &&
+           sim_time_add(latency, ways->latency_ps[from.end], &met->latency_ps);
+}
+
+/* The row of what is met. */
+static uint32_t
+row_of(GArray *probes, const NetworkProbe *met)
+{
+    const NetworkProbe *known = (const NetworkProbe *)(void *)probes->data;
+    uint32_t row = 0;
+    while (row < probes->len && (known[row].latency_ps != met->latency_ps || known[row].rate_Bps != met->rate_Bps))
+        row++;
+    if (row == probes->len)
+        g_array_append_val(probes, *met);
+    return row;
+}
+
 static gboolean
 probe_groups(Network *network, const AllPairs *pairs, const double *capacity, PairProbes *probes, GError **error)
 {
     const PairGroups *groups = probes->groups;
+    uint32_t n_nodes = fabric_n_nodes(routes_fabric(network->routes));
+    g_autofree SimTime *latency = g_new(SimTime, n_nodes);
+    g_autofree double *least = g_new(double, n_nodes);
+    FarWays ways = {latency, least};
     NetworkProbe met;
-    for (uint32_t from = 0, at = 0; from < groups->from.n; from++) {
-        for (uint32_t to = 0; to < groups->to.n; to++, at++) {
-            uint32_t i, j, row = 0;
+    for (uint32_t to = 0; to < groups->to.n; to++) {
+        gboolean ahead = capacity != NULL && look_ahead(network, groups, to, capacity, &ways);
+        for (uint32_t from = 0; from < groups->from.n; from++) {
+            uint32_t i, j;
             if (!pair_groups_far(groups, from, to, &i, &j))
                 continue;
             Transfer one = all_pairs_transfer(pairs, i, j);
-            if (!probe_one(network, &one, capacity, &met, error))
+            if (!(ahead && probe_ahead(network, groups, i, j, capacity, &ways, &met)) &&
+                !probe_one(network, &one, capacity, &met, error))
                 return FALSE;
-            const NetworkProbe *known = (const NetworkProbe *)(void *)probes->probe->data;
-            while (row < probes->probe->len &&
-                   (known[row].latency_ps != met.latency_ps || known[row].rate_Bps != met.rate_Bps))
-                row++;
-            if (row == probes->probe->len)
-                g_array_append_val(probes->probe, met);
-            probes->cell[at] = row;
+            probes->cell[(size_t)from * groups->to.n + to] = row_of(probes->probe, &met);
         }
     }
     return TRUE;

@@ -50,6 +50,9 @@ PairGroups *pair_groups_new(Routes *routes, const AllPairs *pairs, gboolean spre
                             const double *capacity);
 void pair_groups_free(PairGroups *groups); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(PairGroups, pair_groups_free)
+/* Where messages are sprayed: what those of all groups of sources that have stems cross on their way to one group of
+ * destinations, as routes_funnel. NULL where that is not known, or the group has no stem. */
+const RouteHop *pair_groups_funnel(const PairGroups *groups, Routes *routes, uint32_t to, uint32_t *n_hops);
 /* May members be gathered at all: is no way set apart from the others (network.limits, settings)? */
 gboolean network_gathers(const Network *network);
 

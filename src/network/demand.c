@@ -286,7 +286,7 @@ typedef struct {
     const PairGroups *groups;
     gboolean spread;
     uint64_t *from_bytes, *to_bytes; /* of the groups' members, summed */
-    PairLoad *near;                  /* by destination group: messages of one site, of the source group at hand */
+    PairLoad *near;                  /* by source group: messages of one site, to the destination group at hand */
 } PairCount;
 
 static uint64_t
@@ -295,18 +295,18 @@ message_bytes(const AllPairs *pairs, uint32_t i, uint32_t j)
     return pairs->bytes[pairs->by_source ? i : j];
 }
 
-/* The messages of members of `from` within their sites, themselves counted. */
+/* The messages to members of `to` within their sites, themselves counted. */
 static void
-count_near(PairCount *count, uint32_t from)
+count_near(PairCount *count, uint32_t to)
 {
     const PairGroups *groups = count->groups;
-    memset(count->near, 0, groups->to.n * sizeof *count->near);
-    for (uint32_t a = groups->from.first[from]; a < groups->from.first[from + 1]; a++) {
-        uint32_t i = groups->from.list[a], site = groups->site[i];
-        for (uint32_t b = groups->first[site]; b < groups->first[site + 1]; b++) {
-            PairLoad *near = &count->near[groups->to.of[groups->list[b]]];
+    memset(count->near, 0, groups->from.n * sizeof *count->near);
+    for (uint32_t b = groups->to.first[to]; b < groups->to.first[to + 1]; b++) {
+        uint32_t j = groups->to.list[b], site = groups->site[j];
+        for (uint32_t a = groups->first[site]; a < groups->first[site + 1]; a++) {
+            PairLoad *near = &count->near[groups->from.of[groups->list[a]]];
             near->messages++;
-            near->bytes += message_bytes(count->pairs, i, groups->list[b]);
+            near->bytes += message_bytes(count->pairs, groups->list[a], j);
         }
     }
 }
@@ -317,7 +317,7 @@ load_of(const PairCount *count, uint32_t from, uint32_t to)
     const PairSide *a = &count->groups->from, *b = &count->groups->to;
     uint64_t n_from = a->first[from + 1] - a->first[from], n_to = b->first[to + 1] - b->first[to];
     uint64_t bytes = count->pairs->by_source ? count->from_bytes[from] * n_to : count->to_bytes[to] * n_from;
-    return (PairLoad){n_from * n_to - count->near[to].messages, bytes - count->near[to].bytes};
+    return (PairLoad){n_from * n_to - count->near[from].messages, bytes - count->near[from].bytes};
 }
 
 /* The way between two groups, without the stems of their members. */
@@ -343,6 +343,68 @@ add_groups(DemandMaker *maker, const PairCount *count, uint32_t from, uint32_t t
     uint32_t end = route.n_hops - count->groups->to.stem[j].n;
     for (uint32_t h = count->groups->from.stem[i].n; h < end; h++)
         add_use(maker, demand, route.hops[h].link, factor * route.hops[h].share, split ? maker->split[h] : load.bytes);
+    return TRUE;
+}
+
+/* Puts what sources send to a group of destinations at the switches where their stems end. FALSE: nothing. */
+static gboolean
+pour(DemandMaker *maker, const PairCount *count, uint32_t to, const Demand *demand)
+{
+    const PairSide *side = &count->groups->from;
+    gboolean any = FALSE;
+    for (uint32_t from = 0; from < side->n; from++) {
+        const RouteStem *stem = &side->stem[side->list[side->first[from]]];
+        PairLoad load = load_of(count, from, to);
+        if (stem->n == 0 || load.bytes == 0)
+            continue;
+        maker->hubs[stem->end].bytes += load.bytes;
+        maker->hubs[stem->end].share += (double)load.bytes / (double)demand->largest;
+        any = TRUE;
+    }
+    return any;
+}
+
+/* The hops out of one node, of those from first on: their number. Its bytes in whole numbers, the last takes the rest.
+ */
+static uint32_t
+hand_on(DemandMaker *maker, const RouteHop *hops, uint32_t n, Demand *demand)
+{
+    uint32_t src = fabric_link(maker->fabric, hops[0].link)->src, n_out = 1;
+    while (n_out < n && fabric_link(maker->fabric, hops[n_out].link)->src == src)
+        n_out++;
+    Hub here = maker->hubs[src];
+    double left = 1;
+    for (uint32_t h = 0; h < n_out && here.bytes > 0; h++) {
+        uint64_t part = here.bytes;
+        if (h + 1 < n_out)
+            part = MIN(part, (uint64_t)((double)here.bytes * (hops[h].share / left) + 0.5));
+        Hub *to = &maker->hubs[fabric_link(maker->fabric, hops[h].link)->dst];
+        to->bytes += part;
+        to->share += here.share * hops[h].share;
+        add_use(maker, demand, hops[h].link, here.share * hops[h].share, part);
+        here.bytes -= part;
+        left -= hops[h].share;
+    }
+    maker->hubs[src] = (Hub){0};
+    return n_out;
+}
+
+/* The ways of all groups that have stems to one that has one, where messages are sprayed. FALSE: each by itself. */
+static gboolean
+add_funnel(DemandMaker *maker, const PairCount *count, uint32_t to, Demand *demand)
+{
+    Routes *routes = maker->network->routes;
+    uint32_t n;
+    if (!count->spread && routes_policy(routes) != ROUTING_SPRAY)
+        return FALSE;
+    const RouteHop *hops = pair_groups_funnel(count->groups, routes, to, &n);
+    if (hops == NULL)
+        return FALSE;
+    if (!pour(maker, count, to, demand))
+        return TRUE;
+    for (uint32_t h = 0; h < n;)
+        h += hand_on(maker, hops + h, n - h, demand);
+    maker->hubs[count->groups->to.stem[count->groups->to.list[count->groups->to.first[to]]].end] = (Hub){0};
     return TRUE;
 }
 
@@ -390,15 +452,18 @@ count_pairs(DemandMaker *maker, const AllPairs *pairs, gboolean spread, Demand *
     g_autoptr(PairGroups) groups =
         pair_groups_new(maker->network->routes, pairs, spread, network_gathers(maker->network), NULL);
     g_autofree uint64_t *from_bytes = g_new0(uint64_t, groups->from.n), *to_bytes = g_new0(uint64_t, groups->to.n);
-    g_autofree PairLoad *near = g_new(PairLoad, groups->to.n);
+    g_autofree PairLoad *near = g_new(PairLoad, MAX(1, groups->from.n));
     for (uint32_t i = 0; i < pairs->n; i++) {
         from_bytes[groups->from.of[i]] += pairs->bytes[i];
         to_bytes[groups->to.of[i]] += pairs->bytes[i];
     }
     PairCount count = {pairs, groups, spread, from_bytes, to_bytes, near};
-    for (uint32_t from = 0; from < groups->from.n; from++) {
-        count_near(&count, from);
-        for (uint32_t to = 0; to < groups->to.n; to++) {
+    for (uint32_t to = 0; to < groups->to.n; to++) {
+        count_near(&count, to);
+        gboolean together = add_funnel(maker, &count, to, demand);
+        for (uint32_t from = 0; from < groups->from.n; from++) {
+            if (together && groups->from.stem[groups->from.list[groups->from.first[from]]].n > 0)
+                continue;
             if (!add_groups(maker, &count, from, to, demand, error))
                 return FALSE;
         }

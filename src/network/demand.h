@@ -17,7 +17,7 @@ typedef struct {
     double weight;      /* of that one (the first such) */
     double cap_Bps;     /* on its rate, so that no member exceeds its own */
     double limit_Bps;   /* of it, what is set for the ways alone */
-    SimTime latency_ps; /* of the longest path */
+    SimTime latency_ps; /* of the longest path; not told of pairs */
     PathRamp ramp;      /* on its rate, below cap_Bps: that of the member with the longest round trip */
 } Demand;
 
