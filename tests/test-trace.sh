@@ -48,8 +48,11 @@ if [ -r "$SHARED/data/chakra/astra-sim/microbenchmarks" ]; then
     run 0 info "$one" --replicate 16 && grep -qE '^all_gather +16 +16777216 +16 +all' "$work/out" &&
         has "note: the trace of one rank is replicated over 16 ranks" out
     ok $? "one rank's trace is replicated"
-    run 2 info "$SHARED/data/chakra/astra-sim/custom_ring_allreduce_8npus_1MB/custom_allreduce.0.et" --replicate 8 &&
-        has "names its peer, so that this rank's trace cannot be replicated" err
+    ring=$SHARED/data/chakra/astra-sim/custom_ring_allreduce_8npus_1MB/custom_allreduce.0.et
+    run 2 convert "$ring" --replicate 8 -o "$work/no.program" &&
+        has "names its peer, so that this rank's trace cannot be replicated" err &&
+        run 2 check "$ring" --replicate 8 && [ "$(wc -l <"$work/out")" -eq 28 ] && # 14 sends, 14 receives
+        run 0 info "$ring" --replicate 8 && has "cannot be replayed: $ring: byte 26717: node 0" out
     ok $? "a trace with messages is not"
     # Each of 2 ranks sends its 1 MiB to the other, 2 iterations: 4 MiB.
     cat >"$work/two.yaml" <<END
@@ -101,10 +104,11 @@ ok $? "info sums recorded times of a program"
 run 0 check "${llama[@]}" --groups traces/llama/llama.json && has "chakra: 8 ranks, no problems" out
 ok $? "check says that there are no problems"
 
-run 2 check "${llama[@]}" && [ "$(wc -l <"$work/out")" -eq 8 ] &&
-    has "traces/llama/llama.7.et: node 731 \"mb0.transformer.2.mha.qkv@0_X1COMM\": pg_name is \"8\", and no group file is given" out &&
-    [ "$(cat "$work/err")" = "trainshed: traces/llama/llama.0.et: 8 problems in 8 files" ]
-ok $? "check tells a problem of each file and exits 2"
+# 90 collectives of each of 8 ranks
+run 2 check "${llama[@]}" && [ "$(wc -l <"$work/out")" -eq 720 ] &&
+    has "traces/llama/llama.7.et: byte 1515: node 731 \"mb0.transformer.2.mha.qkv@0_X1COMM\": pg_name is \"8\", and no group file is given" out &&
+    [ "$(cat "$work/err")" = "trainshed: traces/llama/llama.0.et: 720 problems in 8 files" ]
+ok $? "check tells every problem of each file and exits 2"
 
 run 0 convert "${llama[@]}" --groups traces/llama/llama.json -o "$work/llama.program" && [ ! -s "$work/out" ]
 ok $? "convert writes a program"
@@ -140,13 +144,18 @@ ok $? "wrong usage is refused"
 
 if [ -r "$SHARED/data/chakra/astra-sim/resnet50_dp_64npus.tar.gz" ]; then
     tar -xzf "$SHARED/data/chakra/astra-sim/resnet50_dp_64npus.tar.gz" -C "$work"
-    run 2 info "$work/Resnet50_DataParallel.*.et" &&
-        has 'Resnet50_DataParallel.0.et: node 55 "COMM_COLL_NODE_fc1000_ALLREDUCE": COMM_COLL_NODE has no attribute comm_size' err
+    message='Resnet50_DataParallel.0.et: byte 2387: node 55 "COMM_COLL_NODE_fc1000_ALLREDUCE": COMM_COLL_NODE has no attribute comm_size'
+    run 2 convert "$work/Resnet50_DataParallel.*.et" -o "$work/no.program" && has "$message" err &&
+        [ ! -e "$work/no.program" ]
     ok $? "ResNet collectives without a size are refused, naming node and attribute"
-    run 2 check "$work/Resnet50_DataParallel.*.et" && [ "$(wc -l <"$work/out")" -eq 64 ]
-    ok $? "check tells of all 64 ranks"
+    run 0 info "$work/Resnet50_DataParallel.*.et" && has "missing: 3456 collectives without comm_size" out &&
+        has "cannot be replayed: $work/" out && has "$message" out
+    ok $? "info tells what they hold and what is missing"
+    run 2 check "$work/Resnet50_DataParallel.*.et" && [ "$(wc -l <"$work/out")" -eq 3456 ] # 54 of each of 64 ranks
+    ok $? "check tells of all collectives of all 64 ranks"
 else
     echo "ok $((number += 1)) - ResNet is refused # SKIP no ../shared"
+    echo "ok $((number += 1)) - info tells what is missing # SKIP no ../shared"
     echo "ok $((number += 1)) - check tells of all 64 ranks # SKIP no ../shared"
 fi
 

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -19,6 +20,7 @@ struct Input {
     gboolean ended;    /* the file has no more bytes */
     z_stream zip;      /* next_in, avail_in: what lies in raw, gzip or not */
     uint64_t unpacked; /* bytes given out */
+    void *text;        /* where there is no file: the whole, in next_in */
     unsigned char raw[CHUNK];
 };
 
@@ -80,6 +82,20 @@ input_open(const char *path, GError **error)
     return begin(input, error) ? g_steal_pointer(&input) : NULL;
 }
 
+Input *
+input_open_text(const char *name, const char *text, size_t length)
+{
+    assert(length <= G_MAXUINT);
+    Input *input = g_new0(Input, 1);
+    input->path = g_strdup(name);
+    input->fd = -1;
+    input->ended = TRUE;
+    input->text = g_memdup2(text, length);
+    input->zip.next_in = input->text;
+    input->zip.avail_in = (unsigned)length;
+    return input;
+}
+
 void
 input_close(Input *input)
 {
@@ -87,7 +103,9 @@ input_close(Input *input)
         return;
     if (input->gzip)
         inflateEnd(&input->zip);
-    close(input->fd);
+    if (input->fd >= 0)
+        close(input->fd);
+    g_free(input->text);
     g_free(input->path);
     g_free(input);
 }

@@ -11,6 +11,8 @@
 typedef struct Input Input;
 
 Input *input_open(const char *path, GError **error);
+/* Text in memory, which is copied, as if it were a file of this name; never gzip. */
+Input *input_open_text(const char *name, const char *text, size_t length);
 void input_close(Input *input); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Input, input_close)
 

@@ -132,12 +132,10 @@ static const yajl_callbacks callbacks = {
     .yajl_end_array = on_array_end,
 };
 
-JsonReader *
-json_open(const char *path, GError **error)
+/* Takes input. */
+static JsonReader *
+reader_new(Input *input)
 {
-    Input *input = input_open(path, error);
-    if (input == NULL)
-        return NULL;
     JsonReader *json = g_new0(JsonReader, 1);
     json->input = input;
     json->chunk_line = 1;
@@ -145,6 +143,28 @@ json_open(const char *path, GError **error)
     if (json->yajl == NULL)
         g_error("yajl: out of memory");
     return json;
+}
+
+JsonReader *
+json_open(const char *path, GError **error)
+{
+    Input *input = input_open(path, error);
+    return input != NULL ? reader_new(input) : NULL;
+}
+
+JsonReader *
+json_open_many(const char *path, GError **error)
+{
+    JsonReader *json = json_open(path, error);
+    if (json != NULL)
+        yajl_config(json->yajl, yajl_allow_multiple_values, 1);
+    return json;
+}
+
+JsonReader *
+json_open_text(const char *name, const char *text, size_t length)
+{
+    return reader_new(input_open_text(name, text, length));
 }
 
 void

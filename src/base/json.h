@@ -30,6 +30,10 @@ typedef struct JsonReader JsonReader;
 
 /* Opens a file, gzipped or not. */
 JsonReader *json_open(const char *path, GError **error);
+/* The same, and the file may hold several values one after another; JSON_END comes after the last. */
+JsonReader *json_open_many(const char *path, GError **error);
+/* Text in memory, which is copied; name stands where a path would. */
+JsonReader *json_open_text(const char *name, const char *text, size_t length);
 void json_close(JsonReader *json); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(JsonReader, json_close)
 

@@ -164,6 +164,23 @@ info_told(const Request *request, const TraceFormat *format, GError **error)
     return TRUE;
 }
 
+/* The workload, or why there is none, and then what the files hold nonetheless. */
+static gboolean
+info_outlined(const Request *request, const TraceFormat *format, GError **error)
+{
+    g_autoptr(GError) refused = NULL;
+    g_autoptr(Workload) workload = format->read(&request->source, &refused);
+    if (workload != NULL) {
+        trace_info_print(workload, format->name, 0, stdout);
+        return TRUE;
+    }
+    g_autoptr(GString) told = g_string_new(NULL);
+    if (!format->outline(&request->source, told, error))
+        return FALSE;
+    printf("cannot be replayed: %s\n\n%s", refused->message, told->str);
+    return TRUE;
+}
+
 static gboolean
 run_info(int argc, char **argv, GError **error)
 {
@@ -177,6 +194,8 @@ run_info(int argc, char **argv, GError **error)
         return info_surveyed(&request, format, error);
     if (format->tell != NULL)
         return info_told(&request, format, error);
+    if (format->outline != NULL)
+        return info_outlined(&request, format, error);
     g_autoptr(Workload) workload = format->read(&request.source, error);
     if (workload == NULL)
         return FALSE;

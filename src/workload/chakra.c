@@ -1,9 +1,10 @@
-/* chakra.c - Chakra execution traces, binary: .et, gzipped or not, schema 0.0.4
+/* chakra.c - Chakra execution traces, binary: .et, gzipped or not, schemas 0.0.1 to 0.0.4
  *
- * A file is records, each a length (varint) and a protobuf message: one GlobalMetadata, then Nodes. protobuf-c
- * unpacks the messages; before it, each field's number and wire type are looked at, because an older schema parses
- * without complaint and means something else. */
-#include "workload/chakra_trace.h"
+ * A file is records, each a length (varint) and a protobuf message: one GlobalMetadata, then Nodes. No schema before
+ * 0.0.4 says its version, and a file of one parses as another and means something else: the whole file's fields are
+ * looked at before a node is taken (chakra_schema.c). protobuf-c unpacks the messages of 0.0.4, chakra_old.c those
+ * before. */
+#include "workload/chakra_schema.h"
 
 #include "base/error.h"
 #include "base/input.h"
@@ -11,109 +12,7 @@
 
 #include <string.h>
 
-enum { WIRE_VARINT, WIRE_FIXED64, WIRE_BYTES, WIRE_FIXED32 = 5 };
-enum { LENGTH_BYTES = 5 }; /* of a record's length, a 32-bit varint */
-
 #define FILE_LIMIT ((size_t)8 << 30)
-
-/* Which wire types a field may have: bits 1 << type, by field number. */
-static const uint8_t metadata_wires[] = {0, 1 << WIRE_BYTES, 1 << WIRE_BYTES};
-static const uint8_t node_wires[] = {
-    0,
-    1 << WIRE_VARINT,                   /* id */
-    1 << WIRE_BYTES,                    /* name */
-    1 << WIRE_VARINT,                   /* type */
-    1 << WIRE_VARINT | 1 << WIRE_BYTES, /* ctrl_deps, packed or not */
-    1 << WIRE_VARINT | 1 << WIRE_BYTES, /* data_deps */
-    1 << WIRE_VARINT,                   /* start_time_micros */
-    1 << WIRE_VARINT,                   /* duration_micros */
-    1 << WIRE_BYTES,                    /* inputs */
-    1 << WIRE_BYTES,                    /* outputs */
-    1 << WIRE_BYTES,                    /* attr */
-};
-enum { FIELD_BEYOND = G_N_ELEMENTS(node_wires) }; /* older schemas kept attributes in field 11 */
-
-typedef struct {
-    const uint8_t *at, *end;
-} Bytes;
-
-/* Takes a varint of at most limit bytes; FALSE, and bytes untouched, where it is cut or longer. */
-static gboolean
-take_varint(Bytes *bytes, int limit, uint64_t *value)
-{
-    uint64_t result = 0;
-    for (int i = 0; i < limit && bytes->at + i < bytes->end; i++) {
-        uint8_t byte = bytes->at[i];
-        result |= (uint64_t)(byte & 0x7f) << (7 * i);
-        if (byte < 0x80) {
-            bytes->at += i + 1;
-            *value = result;
-            return TRUE;
-        }
-    }
-    return FALSE;
-}
-
-static gboolean
-skip_bytes(Bytes *bytes, uint64_t n)
-{
-    if (n > (uint64_t)(bytes->end - bytes->at))
-        return FALSE;
-    bytes->at += n;
-    return TRUE;
-}
-
-/* Takes one field, its value included; FALSE where the message is cut or holds a wire type that is none. */
-static gboolean
-take_field(Bytes *bytes, uint64_t *number, uint32_t *wire)
-{
-    uint64_t key, value;
-    if (!take_varint(bytes, 10, &key))
-        return FALSE;
-    *number = key >> 3;
-    *wire = key & 7;
-    switch (*wire) {
-    case WIRE_VARINT:
-        return take_varint(bytes, 10, &value);
-    case WIRE_FIXED64:
-        return skip_bytes(bytes, 8);
-    case WIRE_FIXED32:
-        return skip_bytes(bytes, 4);
-    case WIRE_BYTES:
-        return take_varint(bytes, 10, &value) && skip_bytes(bytes, value);
-    default:
-        return FALSE;
-    }
-}
-
-static const char *
-wire_name(uint32_t wire)
-{
-    return wire == WIRE_VARINT ? "a varint" : wire == WIRE_BYTES ? "bytes" : "a fixed-size number";
-}
-
-/* Looks at the fields of a message. FALSE with an error that begins with what is wrong. */
-static gboolean
-check_fields(const uint8_t *data, size_t length, gboolean metadata, GError **error)
-{
-    const uint8_t *wires = metadata ? metadata_wires : node_wires;
-    size_t n_wires = metadata ? G_N_ELEMENTS(metadata_wires) : G_N_ELEMENTS(node_wires);
-    Bytes bytes = {data, data + length};
-    while (bytes.at < bytes.end) {
-        size_t offset = (size_t)(bytes.at - data);
-        uint64_t number;
-        uint32_t wire;
-        if (!take_field(&bytes, &number, &wire) || number == 0)
-            return error_input(error, "not a protobuf message: byte %zu of it is no field", offset);
-        if ((number < n_wires && !(wires[number] & 1 << wire)) || (!metadata && number == FIELD_BEYOND))
-            return error_input(error,
-                               "field %" G_GUINT64_FORMAT
-                               " is %s, which is not of schema 0.0.4; traces of older schemas are not read: "
-                               "write the trace again with a current Chakra",
-                               number, wire_name(wire));
-    }
-    return TRUE;
-}
 
 static ChakraValue
 integer(int64_t value)
@@ -184,37 +83,33 @@ take_node(ChakraTrace *trace, const ChakraProtoMsg__Node *message, GError **erro
     ChakraNode *node = chakra_trace_add(trace);
     node->id = message->id;
     node->type = (uint32_t)message->type;
-    node->duration_us = message->duration_micros;
+    node->start_us = message->start_time_micros;
     node->name = chakra_trace_text(trace, message->name);
     node->n_deps = (uint32_t)(message->n_ctrl_deps + message->n_data_deps);
+    trace->n_control += message->n_ctrl_deps;
     if (message->n_ctrl_deps > 0)
         g_array_append_vals(trace->deps, message->ctrl_deps, (guint)message->n_ctrl_deps);
     if (message->n_data_deps > 0)
         g_array_append_vals(trace->deps, message->data_deps, (guint)message->n_data_deps);
-    for (size_t i = 0; i < message->n_attr; i++) {
+    gboolean ok = chakra_node_set_duration(node, "duration_micros", message->duration_micros, PS_PER_US, error);
+    for (size_t i = 0; ok && i < message->n_attr; i++) {
         ChakraValue value = value_of(message->attr[i]);
-        if (chakra_node_set(trace, node, message->attr[i]->name, &value, error))
-            continue;
-        g_prefix_error(error, "node %" G_GUINT64_FORMAT " \"%s\": attribute ", node->id, chakra_node_name(trace, node));
-        return FALSE;
+        ok = chakra_node_set(trace, node, message->attr[i]->name, &value, error);
+        if (!ok)
+            g_prefix_error(error, "attribute ");
     }
-    return TRUE;
+    if (ok && node->type == CHAKRA_METADATA && message->inputs != NULL)
+        ok = chakra_node_set_inputs(trace, trace->nodes->len - 1, message->inputs->values, error);
+    if (!ok)
+        g_prefix_error(error, "node %" G_GUINT64_FORMAT " \"%s\": ", node->id, chakra_node_name(trace, node));
+    return ok;
 }
 
-/* Reads one record's message into the trace. FALSE with an error without place. */
+/* A node of 0.0.4. FALSE with an error without place. */
 static gboolean
-take_record(ChakraTrace *trace, const uint8_t *data, size_t length, gboolean metadata, GError **error)
+take_message(ChakraTrace *trace, WireBytes bytes, GError **error)
 {
-    if (!check_fields(data, length, metadata, error))
-        return FALSE;
-    if (metadata) {
-        ChakraProtoMsg__GlobalMetadata *message = chakra_proto_msg__global_metadata__unpack(NULL, length, data);
-        if (message == NULL)
-            return error_input(error, "not a GlobalMetadata message of schema 0.0.4");
-        chakra_proto_msg__global_metadata__free_unpacked(message, NULL);
-        return TRUE;
-    }
-    ChakraProtoMsg__Node *message = chakra_proto_msg__node__unpack(NULL, length, data);
+    ChakraProtoMsg__Node *message = chakra_proto_msg__node__unpack(NULL, (size_t)(bytes.end - bytes.at), bytes.at);
     if (message == NULL)
         return error_input(error, "not a Node message of schema 0.0.4");
     gboolean ok = take_node(trace, message, error);
@@ -222,48 +117,80 @@ take_record(ChakraTrace *trace, const uint8_t *data, size_t length, gboolean met
     return ok;
 }
 
+/* Reads one record's message into the trace; a node that is bad stays, flawed. FALSE with an error without place. */
 static gboolean
-take_records(ChakraTrace *trace, const uint8_t *data, size_t length, GError **error)
+take_record(ChakraTrace *trace, ChakraSchema schema, const ChakraRecord *record, GError **error)
 {
-    Bytes bytes = {data, data + length};
-    for (uint64_t record = 0; bytes.at < bytes.end; record++) {
-        size_t offset = (size_t)(bytes.at - data), left = (size_t)(bytes.end - bytes.at);
-        uint64_t size;
-        if (!take_varint(&bytes, LENGTH_BYTES, &size) || size > UINT32_MAX)
-            return error_input(error, "%s: byte %zu: record %" G_GUINT64_FORMAT " %s", trace->path, offset, record,
-                               left < LENGTH_BYTES ? "is cut in its length" : "has a length of more than 32 bits");
-        left = (size_t)(bytes.end - bytes.at);
-        if (size > left)
-            return error_input(error,
-                               "%s: byte %zu: record %" G_GUINT64_FORMAT " is cut: %" G_GUINT64_FORMAT
-                               " bytes announced, %zu left",
-                               trace->path, offset, record, size, left);
-        if (!take_record(trace, bytes.at, size, record == 0, error)) {
-            g_prefix_error(error, "%s: byte %zu: record %" G_GUINT64_FORMAT ": ", trace->path, offset, record);
-            return FALSE;
-        }
-        bytes.at += size;
+    if (!chakra_schema_check(schema, record, error))
+        return FALSE;
+    if (record->number == 0 && chakra_schema_has_metadata(record->bytes))
+        return TRUE;
+    uint32_t before = trace->nodes->len;
+    gboolean ok = schema == CHAKRA_SCHEMA_004 ? take_message(trace, record->bytes, error)
+                                              : chakra_old_take(trace, schema, record->bytes, error);
+    if (trace->nodes->len > before) {
+        ChakraNode *node = &g_array_index(trace->nodes, ChakraNode, before);
+        node->place = record->offset;
+        node->flawed = !ok;
     }
-    return TRUE;
+    return ok;
+}
+
+/* All records; where problems are collected, those after a bad one too. FALSE where it stopped. */
+static gboolean
+take_records(ChakraTrace *trace, ChakraSchema schema, WireBytes file, Problems *problems)
+{
+    ChakraRecord record = {.next = file.at};
+    for (;;) {
+        GError *wrong = NULL;
+        if (!chakra_record_next(file, &record, &wrong)) {
+            if (wrong == NULL)
+                return TRUE;
+            g_prefix_error(&wrong, "%s: ", trace->path);
+            trace->cut = TRUE;
+            return problems_add(problems, wrong);
+        }
+        if (take_record(trace, schema, &record, &wrong))
+            continue;
+        g_prefix_error(&wrong, "%s: byte %zu: record %" G_GUINT64_FORMAT ": ", trace->path, record.offset,
+                       record.number);
+        if (!problems_add(problems, wrong))
+            return FALSE;
+    }
 }
 
 static ChakraTrace *
-read_file(const char *path, GError **error)
+read_file(const char *path, Problems *problems)
 {
     size_t length;
-    g_autofree char *data = input_read_all(path, FILE_LIMIT, &length, error);
-    if (data == NULL)
+    GError *wrong = NULL;
+    g_autofree char *data = input_read_all(path, FILE_LIMIT, &length, &wrong);
+    if (data == NULL) {
+        problems_add(problems, wrong);
         return NULL;
+    }
+    WireBytes file = {(const uint8_t *)data, (const uint8_t *)data + length};
+    ChakraSchema schema;
+    if (!chakra_schema_of(file, &schema, &wrong)) {
+        g_prefix_error(&wrong, "%s: ", path);
+        problems_add(problems, wrong);
+        return NULL;
+    }
     g_autoptr(ChakraTrace) trace = chakra_trace_new(path);
-    if (!take_records(trace, (const uint8_t *)data, length, error))
-        return NULL;
-    return g_steal_pointer(&trace);
+    trace->schema = chakra_schema_name(schema);
+    return take_records(trace, schema, file, problems) ? g_steal_pointer(&trace) : NULL;
 }
 
 static Workload *
 chakra_read(const TraceSource *source, GError **error)
 {
     return chakra_workload(source, read_file, error);
+}
+
+static gboolean
+outline(const TraceSource *source, GString *told, GError **error)
+{
+    return chakra_outline(source, read_file, told, error);
 }
 
 /* Is it text? A length byte and a field key may look like "{" and a line end. */
@@ -281,25 +208,27 @@ is_text(const char *head, size_t length)
 static int
 chakra_recognise(const char *head, size_t length)
 {
-    Bytes bytes = {(const uint8_t *)head, (const uint8_t *)head + length};
+    WireBytes bytes = {(const uint8_t *)head, (const uint8_t *)head + length};
     uint64_t size, number;
-    uint32_t wire;
-    if (length == 0 || is_text(head, length) || !take_varint(&bytes, LENGTH_BYTES, &size))
+    WireField field;
+    if (length == 0 || is_text(head, length) || !wire_take_varint(&bytes, CHAKRA_LENGTH_BYTES, &size))
         return 0;
     if (size > (uint64_t)(bytes.end - bytes.at)) { /* a long GlobalMetadata: its first field must do */
-        Bytes first = {bytes.at, MIN(bytes.end, bytes.at + 1)};
-        return take_varint(&first, 1, &number) && (number == 0x0a || number == 0x12 || number == 0x08) ? 40 : 0;
+        WireBytes first = {bytes.at, MIN(bytes.end, bytes.at + 1)};
+        return wire_take_varint(&first, 1, &number) && (number == 0x0a || number == 0x12 || number == 0x08) ? 40 : 0;
     }
-    Bytes record = {bytes.at, bytes.at + size};
+    WireBytes record = {bytes.at, bytes.at + size};
     while (record.at < record.end) {
-        if (!take_field(&record, &number, &wire) || number == 0 || number > 64)
+        if (!wire_take_field(&record, &field) || field.number == 0 || field.number > 64)
             return 0;
     }
     bytes.at += size;
     if (bytes.at == bytes.end)
         return size > 0 ? 30 : 0;
-    return take_varint(&bytes, LENGTH_BYTES, &size) && size > 0 ? 80 : 0;
+    return wire_take_varint(&bytes, CHAKRA_LENGTH_BYTES, &size) && size > 0 ? 80 : 0;
 }
 
-const TraceFormat trace_chakra = {"chakra", "Chakra execution traces, schema 0.0.4: one .et a rank, gzipped or not",
-                                  chakra_recognise, chakra_read, .replicates = TRUE};
+const TraceFormat trace_chakra = {
+    "chakra",           "Chakra execution traces, schemas 0.0.1 to 0.0.4: one .et a rank, gzipped or not",
+    chakra_recognise,   chakra_read,
+    .outline = outline, .replicates = TRUE};

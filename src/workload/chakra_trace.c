@@ -13,6 +13,8 @@ chakra_trace_new(const char *path)
     trace->path = g_strdup(path);
     trace->nodes = g_array_new(FALSE, TRUE, sizeof(ChakraNode));
     trace->deps = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+    trace->groups = g_array_new(FALSE, FALSE, sizeof(ChakraGroup));
+    trace->group_ranks = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     trace->texts = g_string_new(NULL);
     return trace;
 }
@@ -25,6 +27,8 @@ chakra_trace_free(ChakraTrace *trace)
     g_free(trace->path);
     g_array_unref(trace->nodes);
     g_array_unref(trace->deps);
+    g_array_unref(trace->groups);
+    g_array_unref(trace->group_ranks);
     g_string_free(trace->texts, TRUE);
     g_free(trace);
 }
@@ -55,12 +59,55 @@ chakra_node_name(const ChakraTrace *trace, const ChakraNode *node)
     return node->name == INDEX_NONE ? "" : trace->texts->str + node->name;
 }
 
+char *
+chakra_place(const ChakraTrace *trace, const ChakraNode *node)
+{
+    return g_strdup_printf(trace->lines ? "%s:%" G_GUINT64_FORMAT : "%s: byte %" G_GUINT64_FORMAT, trace->path,
+                           node->place);
+}
+
+static const char *const type_names[] = {"INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
+                                         "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
+static const char *const comm_type_names[] = {
+    "ALL_REDUCE", "REDUCE",         "ALL_GATHER",           "GATHER", "SCATTER", "BROADCAST",
+    "ALL_TO_ALL", "REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER"};
+
 const char *
 chakra_type_name(uint32_t type)
 {
-    static const char *const names[] = {"INVALID_NODE", "METADATA_NODE",  "MEM_LOAD_NODE",  "MEM_STORE_NODE",
-                                        "COMP_NODE",    "COMM_SEND_NODE", "COMM_RECV_NODE", "COMM_COLL_NODE"};
-    return type < G_N_ELEMENTS(names) ? names[type] : NULL;
+    return type < G_N_ELEMENTS(type_names) ? type_names[type] : NULL;
+}
+
+gboolean
+chakra_type_find(const char *name, uint32_t *type)
+{
+    if (g_ascii_strcasecmp(name, "coll_comm_node") == 0) /* as the symbolic tensor graph spells it */
+        name = type_names[CHAKRA_COLL];
+    for (uint32_t i = 0; i < G_N_ELEMENTS(type_names); i++) {
+        if (g_ascii_strcasecmp(name, type_names[i]) == 0) {
+            *type = i;
+            return TRUE;
+        }
+    }
+    return FALSE;
+}
+
+const char *
+chakra_comm_type_name(int64_t type)
+{
+    return type >= 0 && type < (int64_t)G_N_ELEMENTS(comm_type_names) ? comm_type_names[type] : NULL;
+}
+
+gboolean
+chakra_comm_type_find(const char *name, int64_t *type)
+{
+    for (uint32_t i = 0; i < G_N_ELEMENTS(comm_type_names); i++) {
+        if (g_ascii_strcasecmp(name, comm_type_names[i]) == 0) {
+            *type = i;
+            return TRUE;
+        }
+    }
+    return FALSE;
 }
 
 static const char *const number_names[] = {"is_cpu_op", "num_ops",  "tensor_size", "comm_type",
@@ -128,5 +175,14 @@ chakra_node_set(ChakraTrace *trace, ChakraNode *node, const char *name, const Ch
             return error_input(error, "involved_dim is %s; expected a list of truths", value_kind_name(value->kind));
         node->partial = !value->all;
     }
+    return TRUE;
+}
+
+gboolean
+chakra_node_set_duration(ChakraNode *node, const char *key, uint64_t n, SimTime unit_ps, GError **error)
+{
+    if (n > (uint64_t)(SIM_TIME_MAX / unit_ps))
+        return error_input(error, "%s is %" G_GUINT64_FORMAT "; longer than 106 days", key, n);
+    node->duration_ps = (SimTime)n * unit_ps;
     return TRUE;
 }

@@ -120,5 +120,5 @@ uint32_t workload_peer(const Workload *workload, const Op *op, uint32_t rank);
  * FALSE with an INPUT error that names program or rank, op and what differs. Readers call it last. Works per role, not
  * per rank: time grows with ops + ranks x (groups + peers of a role). */
 gboolean workload_check(Workload *workload, GError **error);
-/* The same, but goes on: appends every problem found (at most 1000), as char * the array owns. */
+/* The same, but goes on: appends every problem found (at most 100,000), as char * the array owns. */
 void workload_check_all(Workload *workload, GPtrArray *problems);

@@ -109,7 +109,11 @@ problems_add(Problems *problems, GError *wrong)
     }
     g_ptr_array_add(problems->all, g_strdup(wrong->message));
     g_error_free(wrong);
-    return problems->all->len < PROBLEMS_MOST;
+    if (problems->all->len < CHECK_PROBLEMS_MOST)
+        return TRUE;
+    g_ptr_array_add(problems->all,
+                    g_strdup_printf("these are %d problems: no more are looked for", CHECK_PROBLEMS_MOST));
+    return FALSE;
 }
 
 /* FALSE where no more is to be looked for. */

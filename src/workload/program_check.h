@@ -10,6 +10,8 @@ typedef struct {
     GError **error;
 } Problems;
 
+enum { CHECK_PROBLEMS_MOST = 100000 }; /* a node of every rank may have one */
+
 /* Takes wrong. FALSE where the search should stop. */
 gboolean problems_add(Problems *problems, GError *wrong);
 

@@ -1,7 +1,17 @@
 # workload: one line a module, in alphabetical order
-libtrainshed_a_SOURCES += src/workload/chakra.c src/workload/chakra_json.c src/workload/chakra_groups.c
+libtrainshed_a_SOURCES += src/workload/chakra.c
+libtrainshed_a_SOURCES += src/workload/chakra_contract.c
+libtrainshed_a_SOURCES += src/workload/chakra_graph.c
+libtrainshed_a_SOURCES += src/workload/chakra_groups.c
+libtrainshed_a_SOURCES += src/workload/chakra_json.c src/workload/chakra_json.h
+libtrainshed_a_SOURCES += src/workload/chakra_json_value.c
+libtrainshed_a_SOURCES += src/workload/chakra_old.c
+libtrainshed_a_SOURCES += src/workload/chakra_ops.c src/workload/chakra_maker.h
+libtrainshed_a_SOURCES += src/workload/chakra_outline.c
+libtrainshed_a_SOURCES += src/workload/chakra_schema.c src/workload/chakra_schema.h
 libtrainshed_a_SOURCES += src/workload/chakra_settle.c
 libtrainshed_a_SOURCES += src/workload/chakra_trace.c src/workload/chakra_trace.h
+libtrainshed_a_SOURCES += src/workload/chakra_wire.c src/workload/chakra_wire.h
 libtrainshed_a_SOURCES += src/workload/chakra_workload.c
 libtrainshed_a_SOURCES += src/workload/chakra_write.c
 libtrainshed_a_SOURCES += src/workload/check_collectives.c
@@ -65,6 +75,9 @@ tests_test_kineto_survey_LDADD = $(TEST_LIBS)
 
 check_PROGRAMS += tests/test-chakra tests/test-program tests/test-program-text tests/test-trace-format
 tests_test_chakra_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-chakra-forms tests/test-chakra-problems
+tests_test_chakra_forms_LDADD = $(TEST_LIBS)
+tests_test_chakra_problems_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-chakra-write
 tests_test_chakra_write_LDADD = $(TEST_LIBS)
 tests_test_program_LDADD = $(TEST_LIBS)
@@ -76,7 +89,7 @@ tests_fuzz_fuzz_chakra_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_chakra_LDFLAGS = $(FUZZ_LINK)
 tests_fuzz_fuzz_program_text_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_program_text_LDFLAGS = $(FUZZ_LINK)
-EXTRA_DIST += tests/fuzz/chakra.seeds tests/fuzz/program-text.seeds
+EXTRA_DIST += tests/wire.h tests/fuzz/chakra.seeds tests/fuzz/program-text.seeds
 dist_man_MANS += doc/trainshed-layers.5
 dist_man_MANS += doc/trainshed-program.5
 

@@ -84,6 +84,7 @@ read_head(const char *path, char *head, size_t size, GError **error)
 const TraceFormat *
 trace_format_recognise(const char *path, GError **error)
 {
+    enum { TAR_MARK = 257 }; /* where a tar archive says so */
     char head[65536];
     gssize length = read_head(path, head, sizeof head, error);
     if (length < 0)
@@ -98,7 +99,9 @@ trace_format_recognise(const char *path, GError **error)
             best = formats[i];
         }
     }
-    if (best == NULL) {
+    if (best == NULL && length > TAR_MARK + 5 && memcmp(head + TAR_MARK, "ustar", 5) == 0) {
+        error_input(error, "%s: is a tar archive; unpack it and give the files in it", path);
+    } else if (best == NULL) {
         g_autofree char *seen = printable(head, (size_t)length);
         error_input(error,
                     "%s: starts with \"%s\", which no known trace format does; 'trainshed trace formats' lists them",

@@ -32,6 +32,9 @@ typedef struct {
     /* What the files say of a trace that is never replayed, as lines of text appended to told; FALSE with an INPUT
      * error. NULL = the workload tells. */
     gboolean (*tell)(const TraceSource *source, GString *told, GError **error);
+    /* What files that cannot be replayed hold by themselves, appended to told. FALSE with an INPUT error where a file
+     * cannot be read at all. NULL = the workload tells. */
+    gboolean (*outline)(const TraceSource *source, GString *told, GError **error);
     gboolean replicates; /* knows TraceSource.replicate */
 } TraceFormat;
 
