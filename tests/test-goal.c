@@ -139,12 +139,12 @@ START_TEST(all_problems_are_told)
 }
 END_TEST
 
-/* c irequires b, b requires a: c waits for a, not for b. Tags above 32 bits become 0 and 1. */
-START_TEST(irequires_waits_for_what_the_other_waits_for)
+/* c irequires b, b requires a. CPUs, NICs and tags of 64 bits are kept, and any tag. */
+START_TEST(programs_hold_all_of_a_schedule)
 {
     g_autofree char *path = save("num_ranks 2\nrank 0 {\na: calc 7 cpu 3\nb: send 8b to 1 tag 98765432109\n"
-                                 "c: send 9 b to 1 tag 5\nb requires a\nc irequires b\n}\nrank 1 {\n"
-                                 "recv 8b from -1 tag 98765432109\nrecv 9b from 0 tag 5\n}",
+                                 "c: send 9 b to 1 tag 5 cpu 2 nic 1\nb requires a\nc irequires b\n}\nrank 1 {\n"
+                                 "recv 8b from -1 tag 98765432109\nrecv 9b from 0 tag -1\n}",
                                  -1);
     GError *error = NULL;
     TraceSource source = {.files = (char *[]){path, NULL}, .n_files = 1};
@@ -155,11 +155,19 @@ START_TEST(irequires_waits_for_what_the_other_waits_for)
     const Op *ops = (const Op *)program->ops->data;
     ck_assert_int_eq(ops[0].duration_ps, 7000);
     ck_assert_str_eq(g_ptr_array_index(program->streams, ops[0].stream), "cpu 3");
+    ck_assert_uint_eq(ops[0].cpu, 3);
+    ck_assert_uint_eq(ops[1].n_deps, 1);
+    ck_assert_uint_eq(ops[1].n_begun, 0);
+    ck_assert_uint_eq(g_array_index(program->deps, uint32_t, ops[1].first_dep), 0);
     ck_assert_uint_eq(ops[2].n_deps, 1);
-    ck_assert_uint_eq(g_array_index(program->deps, uint32_t, ops[2].first_dep), 0);
-    ck_assert_uint_eq(ops[1].tag, 0);
-    ck_assert_uint_eq(ops[2].tag, 1);
-    ck_assert(((const Op *)workload_program(workload, 1)->ops->data)[0].peer_form == PEER_ANY);
+    ck_assert_uint_eq(ops[2].n_begun, 1);
+    ck_assert_uint_eq(g_array_index(program->deps, uint32_t, ops[2].first_dep), 1);
+    ck_assert_uint_eq(ops[2].cpu, 2);
+    ck_assert_uint_eq(ops[2].nic, 1);
+    ck_assert_uint_eq(ops[1].tag, 98765432109);
+    const Op *recvs = (const Op *)workload_program(workload, 1)->ops->data;
+    ck_assert(recvs[0].peer_form == PEER_ANY && recvs[0].tag == 98765432109);
+    ck_assert(recvs[1].peer_form == PEER_RANK && recvs[1].tag == TAG_ANY);
 }
 END_TEST
 
@@ -275,7 +283,7 @@ main(void)
     tcase_add_loop_test(cases, real_files_have_their_counts_in_both_forms, 0, G_N_ELEMENTS(files));
     tcase_add_loop_test(cases, bad_lines_are_refused_with_their_place, 0, G_N_ELEMENTS(refused));
     tcase_add_test(cases, all_problems_are_told);
-    tcase_add_test(cases, irequires_waits_for_what_the_other_waits_for);
+    tcase_add_test(cases, programs_hold_all_of_a_schedule);
     tcase_add_test(cases, damaged_binaries_are_refused);
     tcase_add_loop_test(cases, finish_times_are_those_of_loggopsim, 0, G_N_ELEMENTS(ends));
     tcase_add_test(cases, a_ring_of_256_ends_as_published);

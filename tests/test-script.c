@@ -20,7 +20,7 @@ START_TEST(streams_run_in_order_and_wait_for_each_other)
     uint32_t a = program_add_stream(program, "a", TRUE), b = program_add_stream(program, "b", TRUE);
     uint32_t a0 = add(program, a, 0, NULL), a1 = add(program, a, 0, NULL);
     uint32_t b0 = add(program, b, 1, &a0), b1 = add(program, b, 1, &a1);
-    g_autoptr(Script) script = script_new(program);
+    g_autoptr(Script) script = script_new(program, FALSE);
     Progress *progress = progress_new(script);
     for (int round = 0; round < 2; round++) {
         ck_assert_uint_eq(progress_next(progress), a0);
@@ -49,7 +49,7 @@ START_TEST(an_exclusive_stream_of_a_dag_takes_the_lowest_ready_op)
     uint32_t free_op = add(program, INDEX_NONE, 0, NULL);
     uint32_t late = add(program, gpu, 1, &free_op);
     uint32_t first = add(program, gpu, 0, NULL), second = add(program, gpu, 0, NULL);
-    g_autoptr(Script) script = script_new(program);
+    g_autoptr(Script) script = script_new(program, FALSE);
     Progress *progress = progress_new(script);
     ck_assert_uint_eq(progress_next(progress), free_op);
     progress_begin(progress); /* forgets what has started */
@@ -85,7 +85,7 @@ START_TEST(random_dags_run_each_op_once_after_its_deps)
         }
         add(program, random_below(&random, 3) == 0 ? stream : INDEX_NONE, n, deps);
     }
-    g_autoptr(Script) script = script_new(program);
+    g_autoptr(Script) script = script_new(program, FALSE);
     Progress *progress = progress_new(script);
     gboolean ended[N] = {FALSE}, started[N] = {FALSE};
     uint32_t running[N], n_running = 0, on_stream = 0;

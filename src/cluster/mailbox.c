@@ -1,52 +1,46 @@
 /* mailbox.c - the two ends of a message find each other
  *
- * Matched by (destination, tag) and source, in the order of issue, over all iterations. A send goes at once (it does
- * not wait for its receive) and ends when its last byte has left; a receive ends when the last byte has arrived. */
+ * Matched by destination, source and tag, the oldest first, over all iterations. A send goes at once (it does not wait
+ * for its receive) and ends when its last byte has left; a receive ends when the last byte has arrived.
+ *
+ * Under LogGOPS the oldest is the one that arrived, or was posted, first: a message is matched when it has come to its
+ * host, not when it is issued, and a send above S bytes ends when its receive has met it. Not so in the stream form:
+ * two ranks that send before they receive would wait for ever. */
 #include "cluster/run.h"
 
 #include "base/error.h"
+#include "base/random.h"
 
 #include <assert.h>
 #include <math.h>
 
+/* A message, or (sender NULL) a receive that has found none yet. */
 typedef struct {
-    RankRun *sender, *receiver; /* receiver NULL: not posted yet */
+    RankRun *sender, *receiver; /* receiver NULL: not found yet */
     uint32_t send_op, recv_op;
-    uint32_t source, destination, tag; /* ranks of the job */
-    uint64_t bytes;
+    uint32_t source, destination; /* ranks of the job; source INDEX_NONE: a receive from any */
+    uint64_t tag, bytes;
+    SimTime taken_ps; /* under LogGOPS: its host's CPU has taken it in */
+    uint32_t next;    /* in its list; INDEX_NONE */
     gboolean delivered, sent;
+    gboolean held; /* its send waits for its receive */
 } Message;
 
-/* A receive that has found no message yet. */
+/* Those that wait, oldest first. */
 typedef struct {
-    RankRun *rank;
-    uint32_t op;
-    uint32_t source; /* INDEX_NONE = from any */
-} Posted;
-
-/* What waits at one (destination, tag), in order of issue. */
-typedef struct {
-    GQueue messages; /* of slot + 1, without a receiver */
-    GQueue posted;   /* of Posted * */
-} Box;
+    uint32_t head, tail;
+} List;
 
 struct Mailbox {
     JobRun *job;
     GArray *messages; /* of Message: slots */
     GArray *free_slots;
-    GHashTable *boxes; /* destination << 32 | tag, as gint64 *, to Box * */
-    GPtrArray *order;  /* of Box *, as made: for describing */
+    List *lists; /* by hash of (destination, source, tag): several may share one */
+    uint64_t mask;
+    /* A rank: some receive of it takes any source, or any tag, so that its lists are by less. */
+    gboolean *any_source, *any_tag;
     uint32_t client;
 };
-
-static void
-box_free(gpointer data)
-{
-    Box *box = data;
-    g_queue_clear(&box->messages);
-    g_queue_clear_full(&box->posted, g_free);
-    g_free(box);
-}
 
 static Message *
 message(const Mailbox *mailbox, uint32_t slot)
@@ -54,28 +48,81 @@ message(const Mailbox *mailbox, uint32_t slot)
     return &g_array_index(mailbox->messages, Message, slot);
 }
 
-static Box *
-box_of(Mailbox *mailbox, uint32_t destination, uint32_t tag)
+static List *
+list_of(const Mailbox *mailbox, const Message *m)
 {
-    gint64 key = (gint64)destination << 32 | tag;
-    Box *box = g_hash_table_lookup(mailbox->boxes, &key);
-    if (box == NULL) {
-        box = g_new0(Box, 1);
-        g_queue_init(&box->messages);
-        g_queue_init(&box->posted);
-        g_hash_table_insert(mailbox->boxes, g_memdup2(&key, sizeof key), box);
-        g_ptr_array_add(mailbox->order, box);
-    }
-    return box;
+    uint64_t hash = hash_mix(m->destination + UINT64_C(1));
+    if (!mailbox->any_source[m->destination])
+        hash = hash_mix(hash + m->source);
+    if (!mailbox->any_tag[m->destination])
+        hash = hash_mix(hash + m->tag);
+    return &mailbox->lists[hash & mailbox->mask];
 }
 
 static void
+append(Mailbox *mailbox, uint32_t slot)
+{
+    List *list = list_of(mailbox, message(mailbox, slot));
+    message(mailbox, slot)->next = INDEX_NONE;
+    if (list->head == INDEX_NONE)
+        list->head = slot;
+    else
+        message(mailbox, list->tail)->next = slot;
+    list->tail = slot;
+}
+
+/* A receive and a message, in either order. */
+static gboolean
+matches(const Message *a, const Message *b)
+{
+    const Message *recv = a->sender == NULL ? a : b, *send = a->sender == NULL ? b : a;
+    return recv->sender == NULL && send->sender != NULL && recv->destination == send->destination &&
+           (recv->source == INDEX_NONE || recv->source == send->source) &&
+           (recv->tag == TAG_ANY || recv->tag == send->tag);
+}
+
+/* The oldest that this one matches, off its list; INDEX_NONE. */
+static uint32_t
+take(Mailbox *mailbox, const Message *sought)
+{
+    List *list = list_of(mailbox, sought);
+    uint32_t before = INDEX_NONE;
+    for (uint32_t slot = list->head; slot != INDEX_NONE; before = slot, slot = message(mailbox, slot)->next) {
+        const Message *m = message(mailbox, slot);
+        if (!matches(m, sought))
+            continue;
+        if (before == INDEX_NONE)
+            list->head = m->next;
+        else
+            message(mailbox, before)->next = m->next;
+        if (list->tail == slot)
+            list->tail = before;
+        return slot;
+    }
+    return INDEX_NONE;
+}
+
+static void
+free_slot(Mailbox *mailbox, uint32_t slot)
+{
+    *message(mailbox, slot) = (Message){0};
+    g_array_append_val(mailbox->free_slots, slot);
+}
+
+/* Both ends were told, and no receive is left to be found. */
+static void
 free_if_over(Mailbox *mailbox, uint32_t slot)
 {
-    Message *m = message(mailbox, slot);
-    if (!m->sent || !m->delivered || m->receiver == NULL)
-        return;
-    g_array_append_val(mailbox->free_slots, slot);
+    const Message *m = message(mailbox, slot);
+    if (m->delivered && m->sent && m->receiver != NULL && !m->held)
+        free_slot(mailbox, slot);
+}
+
+static void
+end_send(RankRun *sender, uint32_t op)
+{
+    rank_account(sender, ACCOUNT_TRANSFER, -1);
+    rank_op_ended(sender, op);
 }
 
 static void
@@ -83,10 +130,11 @@ sent(Mailbox *mailbox, uint32_t slot)
 {
     RankRun *sender = message(mailbox, slot)->sender;
     uint32_t op = message(mailbox, slot)->send_op;
+    gboolean held = message(mailbox, slot)->held;
     message(mailbox, slot)->sent = TRUE;
     free_if_over(mailbox, slot);
-    rank_account(sender, ACCOUNT_TRANSFER, -1);
-    rank_op_ended(sender, op);
+    if (!held)
+        end_send(sender, op);
 }
 
 static void
@@ -119,16 +167,132 @@ mailbox_message_ended(Mailbox *mailbox, uint32_t slot)
     sent(mailbox, slot);
 }
 
+/* The receive op of rank gets this message; it was waiting before where waits. */
+static void
+give(Mailbox *mailbox, uint32_t slot, RankRun *rank, uint32_t op, gboolean waited)
+{
+    Message *m = message(mailbox, slot);
+    m->receiver = rank;
+    m->recv_op = op;
+    if (waited)
+        rank_account(rank, ACCOUNT_WAIT, -1);
+    if (!m->delivered) {
+        rank_account(rank, ACCOUNT_TRANSFER, 1);
+        return;
+    }
+    free_if_over(mailbox, slot);
+    rank_end_op_now(rank, op);
+}
+
+/* When the CPU it uses there is free. */
+static SimTime
+cpu_free(const Message *m, uint32_t node)
+{
+    const Op *send = script_op(m->sender->script, m->send_op);
+    return hosts_cpu_free(m->sender->job->simulation->hosts, node, send->cpu == CPU_NONE ? 0 : (uint8_t)send->cpu);
+}
+
+/* A message that has come and its receive have met: what waits for either goes on, the lower rank's first. */
+static void
+meet(Mailbox *mailbox, uint32_t slot, RankRun *receiver, uint32_t op)
+{
+    Simulation *simulation = mailbox->job->simulation;
+    Message m = *message(mailbox, slot);
+    clock_let_go(receiver, op, m.taken_ps);
+    if (m.held) {
+        SimTime now = engine_now(simulation->engine), cpu = cpu_free(&m, mailbox->job->setup->nodes[m.source]);
+        message(mailbox, slot)->held = FALSE;
+        clock_let_go(m.sender, m.send_op, MAX(now, cpu));
+    }
+    give(mailbox, slot, receiver, op, TRUE);
+    if (m.held && m.sent) {
+        rank_account(m.sender, ACCOUNT_TRANSFER, -1);
+        rank_end_op_now(m.sender, m.send_op);
+    }
+    if (m.held && m.sender->number < receiver->number)
+        rank_go_on(m.sender);
+    rank_go_on(receiver);
+    if (m.held && m.sender->number > receiver->number)
+        rank_go_on(m.sender);
+}
+
+/* Under LogGOPS: the message leaves, or has come. */
+static void
+host_moment(void *owner, uint32_t slot, gboolean come)
+{
+    Mailbox *mailbox = owner;
+    const uint32_t *nodes = mailbox->job->setup->nodes;
+    Message *m = message(mailbox, slot);
+    if (!come) {
+        RankRun *sender = m->sender;
+        clock_begun(sender, m->send_op);
+        if (!m->held)
+            clock_let_go(sender, m->send_op, cpu_free(m, nodes[m->source]));
+        rank_go_on(sender);
+        return;
+    }
+    m->taken_ps = cpu_free(m, nodes[m->destination]);
+    uint32_t posted = take(mailbox, m);
+    if (posted == INDEX_NONE) {
+        append(mailbox, slot);
+        return;
+    }
+    RankRun *receiver = message(mailbox, posted)->receiver;
+    uint32_t op = message(mailbox, posted)->recv_op;
+    free_slot(mailbox, posted);
+    meet(mailbox, slot, receiver, op);
+}
+
+/* Which ranks receive from any source or any tag; the number of receives of all. */
+static uint64_t
+look_at_receives(Mailbox *mailbox)
+{
+    const Workload *workload = mailbox->job->setup->workload;
+    uint32_t n = workload->programs->len;
+    g_autofree uint64_t *receives = g_new0(uint64_t, n + 1);
+    g_autofree gboolean *any_source = g_new0(gboolean, n + 1), *any_tag = g_new0(gboolean, n + 1);
+    for (uint32_t p = 0; p < n; p++) {
+        const GArray *ops = workload_program(workload, p)->ops;
+        for (uint32_t o = 0; o < ops->len; o++) {
+            const Op *op = &g_array_index(ops, Op, o);
+            if (op->kind != OP_RECV)
+                continue;
+            receives[p]++;
+            any_source[p] = any_source[p] || op->peer_form == PEER_ANY;
+            any_tag[p] = any_tag[p] || op->tag == TAG_ANY;
+        }
+    }
+    uint64_t all = 0;
+    for (uint32_t r = 0; r < workload->n_ranks; r++) {
+        uint32_t p = workload->program_of_rank[r];
+        all += receives[p];
+        mailbox->any_source[r] = any_source[p];
+        mailbox->any_tag[r] = any_tag[p];
+    }
+    return all;
+}
+
 Mailbox *
 mailbox_new(JobRun *job)
 {
+    enum { LISTS_LEAST = 16, LISTS_MOST = 1 << 22 };
     Mailbox *mailbox = g_new0(Mailbox, 1);
+    Network *network = job->simulation->network;
     mailbox->job = job;
     mailbox->messages = g_array_new(FALSE, TRUE, sizeof(Message));
     mailbox->free_slots = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    mailbox->boxes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, box_free);
-    mailbox->order = g_ptr_array_new();
-    mailbox->client = network_add_client(job->simulation->network, network_done, mailbox);
+    mailbox->any_source = g_new0(gboolean, job->setup->workload->n_ranks + 1);
+    mailbox->any_tag = g_new0(gboolean, job->setup->workload->n_ranks + 1);
+    uint64_t receives = look_at_receives(mailbox), n = LISTS_LEAST;
+    while (n < receives && n < LISTS_MOST)
+        n *= 2;
+    mailbox->mask = n - 1;
+    mailbox->lists = g_new(List, n);
+    for (uint64_t i = 0; i < n; i++)
+        mailbox->lists[i] = (List){INDEX_NONE, INDEX_NONE};
+    mailbox->client = network_add_client(network, network_done, mailbox);
+    if (job->simulation->hosts != NULL)
+        network_listen(network, mailbox->client, host_moment, mailbox);
     return mailbox;
 }
 
@@ -139,8 +303,9 @@ mailbox_free(Mailbox *mailbox)
         return;
     g_array_unref(mailbox->messages);
     g_array_unref(mailbox->free_slots);
-    g_ptr_array_unref(mailbox->order);
-    g_hash_table_unref(mailbox->boxes);
+    g_free(mailbox->lists);
+    g_free(mailbox->any_source);
+    g_free(mailbox->any_tag);
     g_free(mailbox);
 }
 
@@ -171,20 +336,6 @@ take_slot(Mailbox *mailbox)
     uint32_t slot = g_array_index(mailbox->free_slots, uint32_t, last);
     g_array_set_size(mailbox->free_slots, last);
     return slot;
-}
-
-/* The oldest receive that takes a message from source, off the box; NULL where there is none. */
-static Posted *
-take_posted(Box *box, uint32_t source)
-{
-    for (GList *l = box->posted.head; l != NULL; l = l->next) {
-        Posted *posted = l->data;
-        if (posted->source != INDEX_NONE && posted->source != source)
-            continue;
-        g_queue_delete_link(&box->posted, l);
-        return posted;
-    }
-    return NULL;
 }
 
 /* The message ends after this time, without the network. */
@@ -224,7 +375,11 @@ transport(Mailbox *mailbox, uint32_t slot, const Op *op)
                              .bytes = m->bytes,
                              .weight = 1,
                              .rate_cap_Bps = INFINITY,
-                             .settings = job_settings(mailbox->job, op->group)};
+                             .settings = job_settings(mailbox->job, op->group),
+                             .host_cpu = op->cpu == CPU_NONE ? 0 : (uint8_t)op->cpu,
+                             .host_nic = op->nic};
+        if (simulation->hosts != NULL)
+            transfer.earliest_ps = clock_earliest(m->sender, m->send_op);
         if (!network_send(simulation->network, mailbox->client, &transfer, slot, &error)) {
             g_prefix_error(&error, "job %s: ", setup->name);
             engine_fail(simulation->engine, error);
@@ -238,82 +393,112 @@ transport(Mailbox *mailbox, uint32_t slot, const Op *op)
 void
 mailbox_send(Mailbox *mailbox, RankRun *rank, uint32_t index)
 {
+    const Simulation *simulation = mailbox->job->simulation;
     const Op *op = script_op(rank->script, index);
-    uint32_t slot = take_slot(mailbox), destination = peer_of(rank, op);
+    uint32_t slot = take_slot(mailbox);
     Message *m = message(mailbox, slot);
     *m = (Message){.sender = rank,
                    .send_op = index,
                    .recv_op = INDEX_NONE,
                    .source = rank->rank,
-                   .destination = destination,
+                   .destination = peer_of(rank, op),
                    .tag = op->tag,
                    .bytes = job_scaled(mailbox->job, op->bytes)};
     rank_account(rank, ACCOUNT_TRANSFER, 1);
-    Box *box = box_of(mailbox, destination, op->tag);
-    g_autofree Posted *posted = take_posted(box, rank->rank);
-    if (posted == NULL) {
-        g_queue_push_tail(&box->messages, GUINT_TO_POINTER(slot + 1));
+    if (simulation->hosts != NULL && !op->signal) {
+        uint64_t most = simulation->setup->network.loggops.S_B;
+        m->held = most > 0 && m->bytes > most && script_has_clock(rank->script, index);
+        transport(mailbox, slot, op);
+        return;
+    }
+    uint32_t posted = take(mailbox, m);
+    if (posted == INDEX_NONE) {
+        append(mailbox, slot);
     } else {
-        m->receiver = posted->rank;
-        m->recv_op = posted->op;
-        rank_account(posted->rank, ACCOUNT_WAIT, -1);
-        rank_account(posted->rank, ACCOUNT_TRANSFER, 1);
+        RankRun *receiver = message(mailbox, posted)->receiver;
+        uint32_t recv_op = message(mailbox, posted)->recv_op;
+        free_slot(mailbox, posted);
+        give(mailbox, slot, receiver, recv_op, TRUE);
     }
     transport(mailbox, slot, op);
+}
+
+/* A receive of this rank as a row without a sender. */
+static Message
+posted_by(const RankRun *rank, uint32_t index)
+{
+    const Op *op = script_op(rank->script, index);
+    return (Message){.receiver = (RankRun *)(uintptr_t)rank,
+                     .recv_op = index,
+                     .source = peer_of(rank, op),
+                     .destination = rank->rank,
+                     .tag = op->tag};
+}
+
+static void
+post(Mailbox *mailbox, const Message *posted)
+{
+    uint32_t slot = take_slot(mailbox);
+    *message(mailbox, slot) = *posted;
+    append(mailbox, slot);
+}
+
+void
+mailbox_post(Mailbox *mailbox, RankRun *rank, uint32_t index)
+{
+    Message posted = posted_by(rank, index);
+    clock_begun(rank, index);
+    uint32_t slot = take(mailbox, &posted);
+    if (slot != INDEX_NONE) {
+        meet(mailbox, slot, rank, index);
+        return;
+    }
+    post(mailbox, &posted);
+    rank_go_on(rank);
 }
 
 void
 mailbox_receive(Mailbox *mailbox, RankRun *rank, uint32_t index)
 {
-    const Op *op = script_op(rank->script, index);
-    uint32_t source = peer_of(rank, op);
-    Box *box = box_of(mailbox, rank->rank, op->tag);
-    for (GList *l = box->messages.head; l != NULL; l = l->next) {
-        uint32_t slot = GPOINTER_TO_UINT(l->data) - 1;
-        Message *m = message(mailbox, slot);
-        if (source != INDEX_NONE && source != m->source)
-            continue;
-        g_queue_delete_link(&box->messages, l);
-        m->receiver = rank;
-        m->recv_op = index;
-        if (m->delivered) {
-            free_if_over(mailbox, slot);
-            rank_end_op_now(rank, index);
-        } else {
-            rank_account(rank, ACCOUNT_TRANSFER, 1);
-        }
+    gboolean clocks = mailbox->job->simulation->hosts != NULL && !script_op(rank->script, index)->signal;
+    Message posted = posted_by(rank, index);
+    if (clocks) {
+        rank_account(rank, ACCOUNT_WAIT, 1);
+        clock_queue(rank, index, HOST_RECV);
         return;
     }
-    Posted *posted = g_new(Posted, 1);
-    *posted = (Posted){.rank = rank, .op = index, .source = source};
-    g_queue_push_tail(&box->posted, posted);
+    uint32_t slot = take(mailbox, &posted);
+    if (slot != INDEX_NONE) {
+        give(mailbox, slot, rank, index, FALSE);
+        return;
+    }
+    post(mailbox, &posted);
     rank_account(rank, ACCOUNT_WAIT, 1);
 }
 
 void
 mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left)
 {
-    for (uint32_t b = 0; b < mailbox->order->len; b++) {
-        const Box *box = g_ptr_array_index(mailbox->order, b);
-        for (GList *l = box->posted.head; l != NULL && *lines_left > 0; l = l->next) {
-            const Posted *posted = l->data;
-            g_string_append_printf(text, "\n  job %s: rank %u waits in \"%s\", iteration %u, for a message",
-                                   mailbox->job->setup->name, posted->rank->rank,
-                                   script_op_name(posted->rank->script, posted->op),
-                                   job_told(mailbox->job, posted->rank->iteration));
-            if (posted->source != INDEX_NONE)
-                g_string_append_printf(text, " from rank %u", posted->source);
-            (*lines_left)--;
-        }
+    const char *job = mailbox->job->setup->name;
+    for (uint32_t slot = 0; slot<mailbox->messages->len && * lines_left> 0; slot++) {
+        const Message *m = message(mailbox, slot);
+        if (m->sender != NULL || m->receiver == NULL)
+            continue;
+        g_string_append_printf(text, "\n  job %s: rank %u waits in \"%s\", iteration %u, for a message", job,
+                               m->destination, script_op_name(m->receiver->script, m->recv_op),
+                               job_told(mailbox->job, m->receiver->iteration));
+        if (m->source != INDEX_NONE)
+            g_string_append_printf(text, " from rank %u", m->source);
+        (*lines_left)--;
     }
     for (uint32_t slot = 0; slot<mailbox->messages->len && * lines_left> 0; slot++) {
         const Message *m = message(mailbox, slot);
-        if (m->delivered)
+        if (m->sender == NULL || (m->delivered && !m->held))
             continue;
-        g_string_append_printf(
-            text, "\n  job %s: \"%s\" of rank %u, iteration %u, to rank %u is in flight, but nothing moves it",
-            mailbox->job->setup->name, script_op_name(m->sender->script, m->send_op), m->source,
-            job_told(mailbox->job, m->sender->iteration), m->destination);
+        g_string_append_printf(text, "\n  job %s: \"%s\" of rank %u, iteration %u, to rank %u %s", job,
+                               script_op_name(m->sender->script, m->send_op), m->source,
+                               job_told(mailbox->job, m->sender->iteration), m->destination,
+                               m->delivered ? "has come, but is not received" : "is in flight, but nothing moves it");
         (*lines_left)--;
     }
 }
@@ -321,18 +506,16 @@ mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left)
 void
 mailbox_fingerprint(const Mailbox *mailbox, Fingerprint *print)
 {
-    for (uint32_t b = 0; b < mailbox->order->len; b++) {
-        const Box *box = g_ptr_array_index(mailbox->order, b);
-        fingerprint_add(print, (uint64_t)box->messages.length << 32 | box->posted.length);
-        for (GList *l = box->messages.head; l != NULL; l = l->next) {
-            const Message *m = message(mailbox, GPOINTER_TO_UINT(l->data) - 1);
-            fingerprint_add(print,
-                            (uint64_t)m->source << 34 | m->send_op << 2 | (m->sent ? 2 : 0) | (m->delivered ? 1 : 0));
-        }
-        for (GList *l = box->posted.head; l != NULL; l = l->next) {
-            const Posted *posted = l->data;
-            fingerprint_add(print, (uint64_t)posted->rank->rank << 32 | posted->op);
-            fingerprint_add(print, posted->source);
+    for (uint64_t l = 0; l <= mailbox->mask; l++) {
+        if (mailbox->lists[l].head == INDEX_NONE)
+            continue;
+        fingerprint_add(print, l);
+        for (uint32_t slot = mailbox->lists[l].head; slot != INDEX_NONE; slot = message(mailbox, slot)->next) {
+            const Message *m = message(mailbox, slot);
+            fingerprint_add(print, (uint64_t)m->source << 32 | m->destination);
+            fingerprint_add(print, (uint64_t)(m->sender != NULL ? m->send_op : m->recv_op) << 4 |
+                                       (m->sender != NULL ? 8 : 0) | (m->held ? 4 : 0) | (m->sent ? 2 : 0) |
+                                       (m->delivered ? 1 : 0));
         }
     }
 }

@@ -11,8 +11,8 @@ rank_account(RankRun *rank, AccountClass class, int change)
     account_change(&rank->account, engine_now(rank->job->simulation->engine), class, change);
 }
 
-static void
-end_op_in(RankRun *rank, uint32_t op, SimTime delay)
+void
+rank_end_op_in(RankRun *rank, uint32_t op, SimTime delay)
 {
     Simulation *simulation = rank->job->simulation;
     engine_schedule_in(
@@ -23,7 +23,7 @@ end_op_in(RankRun *rank, uint32_t op, SimTime delay)
 void
 rank_end_op_now(RankRun *rank, uint32_t op)
 {
-    end_op_in(rank, op, 0);
+    rank_end_op_in(rank, op, 0);
 }
 
 /* duration x scale, rounded up; exact where the product is a whole number below 2^53. */
@@ -55,20 +55,28 @@ op_duration(const JobRun *job, uint32_t rank, const Op *op, SimTime *duration)
     return scaled(MAX(operate, move), scale, duration);
 }
 
-static void
-start_timed(RankRun *rank, uint32_t index, const Op *op)
+SimTime
+rank_op_duration(RankRun *rank, uint32_t index)
 {
-    SimTime duration;
-    if (!op_duration(rank->job, rank->rank, op, &duration)) {
+    SimTime duration = 0;
+    if (!op_duration(rank->job, rank->rank, script_op(rank->script, index), &duration))
         engine_fail(rank->job->simulation->engine,
                     g_error_new(TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
                                 "job %s rank %u: op \"%s\" lasts longer than 106 days", rank->job->setup->name,
                                 rank->rank, script_op_name(rank->script, index)));
+    return duration;
+}
+
+static void
+start_timed(RankRun *rank, uint32_t index, const Op *op)
+{
+    if (script_has_clock(rank->script, index)) {
+        clock_queue(rank, index, HOST_COMPUTE);
         return;
     }
     if (op->kind == OP_COMPUTE)
         rank_account(rank, ACCOUNT_COMPUTE, 1);
-    end_op_in(rank, index, duration);
+    rank_end_op_in(rank, index, rank_op_duration(rank, index));
 }
 
 static void
@@ -99,8 +107,8 @@ start_op(RankRun *rank, uint32_t index)
 }
 
 /* Starts all that may start. Ops end only by events, so nothing ends in here. */
-static void
-start_ready(RankRun *rank)
+void
+rank_go_on(RankRun *rank)
 {
     for (uint32_t op = progress_next(rank->progress); op != INDEX_NONE; op = progress_next(rank->progress))
         start_op(rank, op);
@@ -136,7 +144,7 @@ begin_next(RankRun *rank)
         rank->began_ps = now;
         account_open(&rank->account, now);
         progress_begin(rank->progress);
-        start_ready(rank);
+        rank_go_on(rank);
         if (!progress_done(rank->progress))
             return;
         job_iteration_ended(rank->job, rank);
@@ -159,7 +167,7 @@ rank_op_ended(RankRun *rank, uint32_t op)
         rank_account(rank, ACCOUNT_COMPUTE, -1);
     progress_end(rank->progress, op);
     if (!progress_done(rank->progress)) {
-        start_ready(rank);
+        rank_go_on(rank);
         return;
     }
     account_book(&rank->account, engine_now(rank->job->simulation->engine));

@@ -1,6 +1,7 @@
 # cluster: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/cluster/account.h
 libtrainshed_a_SOURCES += src/cluster/check.c src/cluster/check.h
+libtrainshed_a_SOURCES += src/cluster/clock.c
 libtrainshed_a_SOURCES += src/cluster/job.c
 libtrainshed_a_SOURCES += src/cluster/mailbox.c
 libtrainshed_a_SOURCES += src/cluster/meeting.c
@@ -14,9 +15,10 @@ libtrainshed_a_SOURCES += src/cluster/script.c src/cluster/script.h
 libtrainshed_a_SOURCES += src/cluster/simulation.c src/cluster/simulation.h
 libtrainshed_a_SOURCES += src/cluster/tape.c src/cluster/tape.h
 
-check_PROGRAMS += tests/test-placement tests/test-recorded-alone tests/test-script tests/test-simulation
+check_PROGRAMS += tests/test-loggops tests/test-placement tests/test-recorded-alone tests/test-script tests/test-simulation
 check_PROGRAMS += tests/test-pastime
 tests_test_pastime_LDADD = $(TEST_LIBS)
+tests_test_loggops_LDADD = $(TEST_LIBS)
 tests_test_placement_LDADD = $(TEST_LIBS)
 tests_test_script_LDADD = $(TEST_LIBS)
 tests_test_simulation_LDADD = $(TEST_LIBS)

@@ -8,6 +8,7 @@
 #include "cluster/account.h"
 #include "cluster/script.h"
 #include "cluster/simulation.h"
+#include "network/hosts.h"
 
 typedef struct Simulation Simulation;
 typedef struct JobRun JobRun;
@@ -22,6 +23,7 @@ typedef struct {
     uint32_t number; /* in the simulation: target and sender of its events */
     const Script *script;
     Progress *progress;
+    SimTime *let_go_ps; /* an op with a clock: when it let go of its CPU; NULL without clocks (clock.c) */
     Account account;
     uint32_t iteration;
     gboolean running;  /* inside an iteration */
@@ -58,6 +60,8 @@ struct Simulation {
     Routes *routes;
     Network *network;
     CollectiveRunner *runner;
+    Hosts *hosts; /* of the network; NULL: hosts cost nothing */
+    uint32_t host_client;
     JobRun *jobs;
     RankRun *ranks; /* of all jobs */
     uint32_t n_ranks, jobs_left;
@@ -75,6 +79,19 @@ void rank_begin(RankRun *rank);                 /* an iteration */
 void rank_op_ended(RankRun *rank, uint32_t op); /* what may start now starts */
 void rank_account(RankRun *rank, AccountClass class, int change);
 void rank_end_op_now(RankRun *rank, uint32_t op); /* as an event of this instant */
+void rank_end_op_in(RankRun *rank, uint32_t op, SimTime delay);
+void rank_go_on(RankRun *rank); /* what may start now starts */
+/* Recorded or by the roofline, scaled; fails the run and is 0 where it lasts too long. */
+SimTime rank_op_duration(RankRun *rank, uint32_t op);
+
+/* clock.c: ops that keep a CPU of their host busy, under LogGOPS */
+void clock_connect(Simulation *simulation);
+void clock_queue(RankRun *rank, uint32_t op, HostWorkKind kind);
+/* No earlier than what it waits for has let go of its CPU. */
+SimTime clock_earliest(const RankRun *rank, uint32_t op);
+/* It has begun; what waits for its end need not wait beyond when. Nothing where it has no clock. rank_go_on follows. */
+void clock_begun(RankRun *rank, uint32_t op);
+void clock_let_go(RankRun *rank, uint32_t op, SimTime when);
 
 /* The time, and a number of the job's iterations, as they are told. */
 SimTime simulation_now(const Simulation *simulation);
@@ -102,7 +119,8 @@ Mailbox *mailbox_new(JobRun *job);
 void mailbox_free(Mailbox *mailbox);
 void mailbox_send(Mailbox *mailbox, RankRun *rank, uint32_t op);
 void mailbox_receive(Mailbox *mailbox, RankRun *rank, uint32_t op);
-void mailbox_message_ended(Mailbox *mailbox, uint32_t slot); /* under a model that moves no bytes */
+void mailbox_post(Mailbox *mailbox, RankRun *rank, uint32_t op); /* under LogGOPS: the receive begins */
+void mailbox_message_ended(Mailbox *mailbox, uint32_t slot);     /* under a model that moves no bytes */
 /* One line for each receive without a message and each message that has not come, into text. */
 void mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left);
 

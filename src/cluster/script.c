@@ -12,9 +12,11 @@ struct Script {
     uint32_t n_ops, n_streams;
     uint32_t *stream_first; /* ops of stream s: stream_ops[stream_first[s] .. stream_first[s + 1]) */
     uint32_t *stream_ops;
-    uint32_t *position;     /* of an op in its stream */
-    uint32_t *first_waiter; /* DAG: who names op o: waiters[first_waiter[o] .. first_waiter[o + 1]) */
-    uint32_t *waiters;
+    uint32_t *position; /* of an op in its stream */
+    gboolean clocks;
+    /* DAG, [begun]: who waits for the end, or the beginning, of op o: waiters[first_waiter[o] .. first_waiter[o + 1])
+     */
+    uint32_t *first_waiter[2], *waiters[2];
     GHashTable *collectives; /* group << 32 | seq, as int64 *, to op + 1 */
 };
 
@@ -72,34 +74,58 @@ index_streams(Script *script)
     }
 }
 
-static void
-index_waiters(Script *script)
+/* The deps of one sort of an op: *first to the end returned, in deps. */
+static uint32_t
+dep_range(const Op *op, gboolean begun, uint32_t *first)
 {
-    script->first_waiter = g_new0(uint32_t, script->n_ops + 1);
+    uint32_t ended = op->first_dep + op->n_deps - op->n_begun;
+    *first = begun ? ended : op->first_dep;
+    return begun ? op->first_dep + op->n_deps : ended;
+}
+
+static void
+index_waiters(Script *script, gboolean begun)
+{
+    uint32_t *first_waiter = script->first_waiter[begun] = g_new0(uint32_t, script->n_ops + 1), d;
     for (uint32_t o = 0; o < script->n_ops; o++)
-        for (uint32_t d = 0; d < script->ops[o].n_deps; d++)
-            script->first_waiter[script->deps[script->ops[o].first_dep + d] + 1]++;
+        for (uint32_t end = dep_range(&script->ops[o], begun, &d); d < end; d++)
+            first_waiter[script->deps[d] + 1]++;
     for (uint32_t o = 0; o < script->n_ops; o++)
-        script->first_waiter[o + 1] += script->first_waiter[o];
-    script->waiters = g_new(uint32_t, script->first_waiter[script->n_ops]);
-    g_autofree uint32_t *next = g_memdup2(script->first_waiter, (script->n_ops + 1) * sizeof(uint32_t));
+        first_waiter[o + 1] += first_waiter[o];
+    script->waiters[begun] = g_new(uint32_t, first_waiter[script->n_ops]);
+    g_autofree uint32_t *next = g_memdup2(first_waiter, (script->n_ops + 1) * sizeof(uint32_t));
     for (uint32_t o = 0; o < script->n_ops; o++)
-        for (uint32_t d = 0; d < script->ops[o].n_deps; d++)
-            script->waiters[next[script->deps[script->ops[o].first_dep + d]]++] = o;
+        for (uint32_t end = dep_range(&script->ops[o], begun, &d); d < end; d++)
+            script->waiters[begun][next[script->deps[d]]++] = o;
+}
+
+gboolean
+script_has_clock(const Script *script, uint32_t index)
+{
+    const Op *op = &script->ops[index];
+    gboolean talks = (op->kind == OP_SEND || op->kind == OP_RECV) && !op->signal;
+    return script->clocks && (talks || (op->kind == OP_COMPUTE && op->cpu != CPU_NONE));
+}
+
+const uint32_t *
+script_deps(const Script *script, uint32_t op)
+{
+    return &script->deps[script->ops[op].first_dep];
 }
 
 Script *
-script_new(const Program *program)
+script_new(const Program *program, gboolean clocks)
 {
     Script *script = g_new0(Script, 1);
     script->program = program;
+    script->clocks = clocks && program->dag;
     script->ops = (const Op *)program->ops->data;
     script->deps = (const uint32_t *)program->deps->data;
     script->n_ops = program->ops->len;
     script->n_streams = program->streams->len;
     index_streams(script);
-    if (program->dag)
-        index_waiters(script);
+    for (int begun = 0; begun < 2 && program->dag; begun++)
+        index_waiters(script, begun);
     script->collectives = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     for (uint32_t o = 0; o < script->n_ops; o++) {
         const Op *op = &script->ops[o];
@@ -121,8 +147,10 @@ script_free(Script *script)
     g_free(script->stream_first);
     g_free(script->stream_ops);
     g_free(script->position);
-    g_free(script->first_waiter);
-    g_free(script->waiters);
+    for (int begun = 0; begun < 2; begun++) {
+        g_free(script->first_waiter[begun]);
+        g_free(script->waiters[begun]);
+    }
     g_hash_table_unref(script->collectives);
     g_free(script);
 }
@@ -168,7 +196,7 @@ struct Progress {
     uint32_t n_ended;
     uint32_t *cursor;  /* stream form: ops of the stream that have ended */
     gboolean *busy;    /* the stream's next op runs; DAG: an op of an exclusive stream runs */
-    uint32_t *missing; /* DAG: deps of an op that have not ended */
+    uint32_t *missing; /* DAG: deps of an op that have not ended, or not begun where that is enough */
     Ready *ready;      /* DAG: a stream, and one more for ops that occupy nothing */
 };
 
@@ -208,7 +236,7 @@ lane(const Script *script, uint32_t op)
 {
     uint32_t stream = script->ops[op].stream;
     gboolean exclusive = stream != INDEX_NONE && g_array_index(script->program->exclusive, gboolean, stream);
-    return exclusive ? stream : script->n_streams;
+    return exclusive && !script_has_clock(script, op) ? stream : script->n_streams;
 }
 
 void
@@ -256,6 +284,31 @@ next_of_streams(Progress *progress)
     return INDEX_NONE;
 }
 
+static void
+free_waiters(Progress *progress, uint32_t op, gboolean begun)
+{
+    const Script *script = progress->script;
+    const uint32_t *first = script->first_waiter[begun];
+    for (uint32_t w = first[op]; w < first[op + 1]; w++) {
+        uint32_t waiter = script->waiters[begun][w];
+        assert(progress->missing[waiter] > 0);
+        if (--progress->missing[waiter] == 0)
+            ready_push(&progress->ready[lane(script, waiter)], waiter);
+    }
+}
+
+void
+progress_begun(Progress *progress, uint32_t op)
+{
+    free_waiters(progress, op, TRUE);
+}
+
+void
+progress_let_go(Progress *progress, uint32_t op)
+{
+    free_waiters(progress, op, FALSE);
+}
+
 uint32_t
 progress_next(Progress *progress)
 {
@@ -269,7 +322,10 @@ progress_next(Progress *progress)
     if (best == n_lanes)
         return INDEX_NONE;
     progress->busy[best] = best < n_lanes - 1;
-    return ready_pop(&progress->ready[best]);
+    uint32_t op = ready_pop(&progress->ready[best]);
+    if (!script_has_clock(progress->script, op))
+        progress_begun(progress, op);
+    return op;
 }
 
 void
@@ -285,12 +341,8 @@ progress_end(Progress *progress, uint32_t op)
         return;
     }
     progress->busy[lane(script, op)] = FALSE;
-    for (uint32_t w = script->first_waiter[op]; w < script->first_waiter[op + 1]; w++) {
-        uint32_t waiter = script->waiters[w];
-        assert(progress->missing[waiter] > 0);
-        if (--progress->missing[waiter] == 0)
-            ready_push(&progress->ready[lane(script, waiter)], waiter);
-    }
+    if (!script_has_clock(script, op))
+        progress_let_go(progress, op);
 }
 
 gboolean

@@ -10,8 +10,10 @@
 
 typedef struct Script Script;
 
-Script *script_new(const Program *program); /* program is borrowed */
-void script_free(Script *script);           /* NULL is fine */
+/* clocks: which op of an exclusive stream is next is not decided here where it keeps a CPU of its host busy (the clock
+ * of that does), and those ops say themselves when they have begun. program is borrowed. */
+Script *script_new(const Program *program, gboolean clocks);
+void script_free(Script *script); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Script, script_free)
 
 const Op *script_op(const Script *script, uint32_t op);
@@ -31,6 +33,14 @@ void progress_free(Progress *progress);       /* NULL is fine */
 void progress_begin(Progress *progress);
 /* Takes an op that may start now and counts it as started; INDEX_NONE where none may. */
 uint32_t progress_next(Progress *progress);
+/* In the DAG form, of a script with clocks: a started op that keeps a CPU busy has begun; what waits for its end may
+ * start, although it ends later. */
+void progress_begun(Progress *progress, uint32_t op);
+void progress_let_go(Progress *progress, uint32_t op);
+/* Does this op tell so? */
+gboolean script_has_clock(const Script *script, uint32_t op);
+/* The ops this one waits for, those whose end it needs first. */
+const uint32_t *script_deps(const Script *script, uint32_t op);
 /* A started op has ended. */
 void progress_end(Progress *progress, uint32_t op);
 /* Have all ops ended? */

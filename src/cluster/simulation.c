@@ -25,6 +25,10 @@ on_job_start(void *owner, const Event *event)
         observer->job_started(observer->owner, job->index, job->start_ps, job->setup->nodes, workload->n_ranks);
     for (uint32_t r = 0; r < workload->n_ranks; r++) {
         gboolean offset = workload->start_ps != NULL && !job->setup->start_together;
+        if (simulation->hosts != NULL && (!offset || workload->start_ps[r] == 0)) {
+            rank_begin(&job->ranks[r]); /* in the order of ranks: hosts serve their work in the order it comes */
+            continue;
+        }
         engine_schedule_in(simulation->engine, offset ? workload->start_ps[r] : 0,
                            (Event){.kind = simulation->kind_rank_begin,
                                    .target = job->ranks[r].number,
@@ -89,11 +93,13 @@ make_job(Simulation *simulation, JobRun *job, uint32_t first_rank, GError **erro
     job->scripts = g_ptr_array_new_with_free_func((GDestroyNotify)script_free);
     job->open = g_array_new(FALSE, FALSE, sizeof(OpenIteration));
     for (uint32_t p = 0; p < workload->programs->len; p++)
-        g_ptr_array_add(job->scripts, script_new(workload_program(workload, p)));
+        g_ptr_array_add(job->scripts, script_new(workload_program(workload, p), simulation->hosts != NULL));
     for (uint32_t r = 0; r < workload->n_ranks; r++) {
         const Script *script = g_ptr_array_index(job->scripts, workload->program_of_rank[r]);
         job->ranks[r] = (RankRun){
             .job = job, .rank = r, .number = first_rank + r, .script = script, .progress = progress_new(script)};
+        if (simulation->hosts != NULL)
+            job->ranks[r].let_go_ps = g_new0(SimTime, script_n_ops(script) + 1);
     }
     job->meetings = meetings_new(job);
     job->mailbox = mailbox_new(job);
@@ -161,6 +167,7 @@ make(Simulation *simulation, GError **error)
                                       setup->memo ? tape_observer(simulation->tape) : &setup->observer.network, error);
     if (simulation->network == NULL)
         return FALSE;
+    clock_connect(simulation);
     if (setup->memo)
         simulation->memo = memo_new(simulation, simulation->tape);
     simulation->runner = collective_runner_new(simulation->network, simulation->engine, on_collective_done, simulation);
@@ -246,8 +253,10 @@ unmake(Simulation *simulation)
             continue;
         meetings_free(job->meetings);
         mailbox_free(job->mailbox);
-        for (uint32_t r = 0; r < job->setup->workload->n_ranks; r++)
+        for (uint32_t r = 0; r < job->setup->workload->n_ranks; r++) {
             progress_free(job->ranks[r].progress);
+            g_free(job->ranks[r].let_go_ps);
+        }
         g_ptr_array_unref(job->scripts);
         g_array_unref(job->open);
     }

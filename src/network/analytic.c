@@ -1,24 +1,20 @@
 /* analytic.c - alpha-beta without contention: what the other models must equal where a transfer is alone
  *
  * A transfer of s bytes lasts s / (least capacity on its route, or its cap) and arrives a path latency later, whatever
- * else is under way. On top come the host costs of LogGOPS (Hoefler, Schneider, Lumsdaine, "LogGOPSim", 2010), 0 by
- * default: a sender's CPU is busy o + (s - 1) O before the message may leave, its NIC g + (s - 1) G with it, a
- * receiver's likewise from the arrival on; each serves one message after another, in the order they come. The last byte
- * leaves (s - 1) G + s / rate after the NIC begins. A message above S bytes first asks and is answered: twice the
- * latency and o. A change of a link counts for transfers that start later. */
+ * else is under way. A change of a link counts for transfers that start later. On top come the host costs of LogGOPS
+ * (Hoefler, Schneider, Lumsdaine, "LogGOPSim", 2010), 0 by default, by the rules of LogGOPSim: a send begins when its
+ * CPU and NIC are free, its first byte comes o + L later, and the receiver takes it in once its CPU and NIC are free.
+ * (s - 1) / rate stands where it is longer than (s - 1) G. */
 #include "network/demand.h"
+#include "network/hosts.h"
 #include "network/usage.h"
 
 #include <assert.h>
 #include <math.h>
 
 typedef struct {
-    SimTime cpu, nic_out, nic_in; /* free from then on */
-} Host;
-
-typedef struct {
     uint32_t book;
-    double rate;
+    SimTime wire_ps; /* under LogGOPS: from the first byte to the last */
 } Moving;
 
 typedef struct {
@@ -26,15 +22,13 @@ typedef struct {
     DemandMaker *maker;
     double *capacity; /* by link */
     Usage *usage;     /* NULL: no books */
-    Host *hosts;      /* by node */
     Moving *moving;   /* by activity */
     uint32_t moving_room;
-    gboolean host_costs;
-    uint32_t kind_begin, kind_arrive;
+    Hosts *hosts; /* NULL: they cost nothing */
+    uint32_t host_client;
 } Analytic;
 
-static void handle_begin(void *owner, const Event *event);
-static void handle_arrive(void *owner, const Event *event);
+static void on_host(void *owner, const HostWork *work);
 static void on_sent(void *owner, uint32_t activity);
 
 static const double *
@@ -55,11 +49,11 @@ init(Network *network)
         self->capacity[l] = fabric_link(fabric, l)->capacity_Bps * network->config.payload_fraction;
     if (network->config.books)
         self->usage = usage_new(fabric_n_links(fabric), network->config.bucket_ps, &network->observer);
-    self->hosts = g_new0(Host, fabric_n_nodes(fabric));
-    self->host_costs =
-        costs->o_ps > 0 || costs->g_ps > 0 || costs->O_s_per_B > 0 || costs->G_s_per_B > 0 || costs->S_B > 0;
-    self->kind_begin = engine_add_kind(network->engine, handle_begin, self);
-    self->kind_arrive = engine_add_kind(network->engine, handle_arrive, self);
+    if (costs->L_ps > 0 || costs->o_ps > 0 || costs->g_ps > 0 || costs->O_s_per_B > 0 || costs->G_s_per_B > 0 ||
+        costs->S_B > 0) {
+        self->hosts = hosts_new(network->engine, fabric_n_nodes(fabric));
+        self->host_client = hosts_add_client(self->hosts, on_host, self);
+    }
     activities_on_sent(network->activities, on_sent, self);
 }
 
@@ -70,18 +64,17 @@ destroy(Network *network)
     demand_maker_free(self->maker);
     usage_free(self->usage);
     g_free(self->capacity);
-    g_free(self->hosts);
+    hosts_free(self->hosts);
     g_free(self->moving);
 }
 
-/* base + (bytes - 1) x per byte; a message of no byte costs base. */
+/* base + (bytes - 1) x per byte, to the nearest picosecond; a message of no byte costs base. */
 static SimTime
 cost(SimTime base_ps, double s_per_B, uint64_t bytes)
 {
-    SimTime more = 0;
-    if (bytes > 1 && !sim_time_from_seconds((double)(bytes - 1) * s_per_B, &more))
-        more = SIM_TIME_MAX / 4;
-    return base_ps + more;
+    const SimTime most = SIM_TIME_MAX / 4;
+    double more_ps = bytes > 1 ? (double)(bytes - 1) * s_per_B * 1e12 + 0.5 : 0;
+    return base_ps + (more_ps < (double)most ? (SimTime)more_ps : most);
 }
 
 /* Bytes of the largest member: what host costs count. */
@@ -96,19 +89,19 @@ message_bytes(const Activity *activity)
     return largest;
 }
 
-/* When the last byte has left, begun now. */
+/* When the last of so many bytes has left, begun now. */
 static SimTime
-sending_time(Analytic *self, const Demand *demand)
+sending_time(Analytic *self, const Demand *demand, uint64_t bytes)
 {
     SimTime time = 0;
-    double rate_Bps = demand_rate_alone(demand, self->capacity), bytes = (double)demand->largest;
+    double rate_Bps = demand_rate_alone(demand, self->capacity);
     if (demand->ramp.round_trip_ps > 0 && demand->ramp.first_Bps < rate_Bps) {
-        if (!sim_time_from_seconds(path_ramp_seconds(&demand->ramp, bytes, rate_Bps), &time))
-            time = SIM_TIME_MAX / 2;
-    } else if (demand->largest > 0 && !sim_time_from_bytes(bytes, rate_Bps, &time)) {
-        time = SIM_TIME_MAX / 2;
+        if (!sim_time_from_seconds(path_ramp_seconds(&demand->ramp, (double)bytes, rate_Bps), &time))
+            time = SIM_TIME_MAX / 4;
+    } else if (bytes > 0 && !sim_time_from_bytes((double)bytes, rate_Bps, &time)) {
+        time = SIM_TIME_MAX / 4;
     }
-    return time + cost(0, self->base.config.loggops.G_s_per_B, demand->largest);
+    return time;
 }
 
 static void
@@ -121,52 +114,99 @@ remember(Analytic *self, uint32_t number, Moving moving)
     self->moving[number] = moving;
 }
 
-/* The first byte leaves now. */
-static gboolean
-begin(Analytic *self, uint32_t number, GError **error)
+/* Its bytes go onto the links now, the last after sent_ps; ways by demand. */
+static void
+go(Analytic *self, uint32_t number, const Demand *demand, SimTime wire_ps, SimTime sent_ps)
 {
     Network *network = &self->base;
     Activity *activity = activities_get(network->activities, number);
-    Demand demand;
-    if (!demand_make_activity(self->maker, activity, FALSE, &demand, error))
-        return FALSE;
     if (activity->single)
-        activity->latency_ps = demand.latency_ps;
-    Moving moving = {.book = INDEX_NONE};
-    SimTime time = sending_time(self, &demand);
-    if (demand.largest > 0 && self->usage != NULL && time > 0) {
-        moving.book = usage_begin(self->usage, activity->first.job, &demand, engine_now(network->engine));
-        usage_set_rate(self->usage, moving.book, (double)demand.largest / sim_time_seconds(time),
+        activity->latency_ps = demand->latency_ps;
+    Moving moving = {.book = INDEX_NONE, .wire_ps = wire_ps};
+    if (demand->largest > 0 && self->usage != NULL && sent_ps > 0) {
+        moving.book = usage_begin(self->usage, activity->first.job, demand, engine_now(network->engine));
+        usage_set_rate(self->usage, moving.book, (double)demand->largest / sim_time_seconds(sent_ps),
                        engine_now(network->engine));
     }
     remember(self, number, moving);
-    activities_sent_in(network->activities, number, time);
-    return TRUE;
+    activities_sent_in(network->activities, number, sent_ps);
+}
+
+static gboolean
+has_hosts(const Analytic *self, const Activity *activity)
+{
+    return self->hosts != NULL && activity->first.src != activity->first.dst;
+}
+
+static HostWork
+work_of(const Analytic *self, const Activity *activity, uint32_t number, HostWorkKind kind)
+{
+    const Transfer *first = &activity->first;
+    return (HostWork){.kind = kind,
+                      .node = kind == HOST_SEND ? first->src : first->dst,
+                      .cpu = first->host_cpu,
+                      .nic = first->host_nic,
+                      .client = self->host_client,
+                      .cookie = number};
 }
 
 static void
-handle_begin(void *owner, const Event *event)
+tell_host_moment(Analytic *self, uint32_t number, gboolean come)
 {
-    Analytic *self = owner;
+    const Network *network = &self->base;
+    const Activity *activity = activities_get(network->activities, number);
+    if (activity->client >= network->n_listeners || network->listeners[activity->client].told == NULL)
+        return;
+    struct NetworkListener listener = network->listeners[activity->client];
+    listener.told(listener.owner, activity->cookie, come);
+}
+
+/* Its CPU and NIC are free: the message leaves. */
+static void
+leave(Analytic *self, uint32_t number, const HostWork *work)
+{
+    Network *network = &self->base;
+    const LogGops *costs = &network->config.loggops;
+    const Activity *activity = activities_get(network->activities, number);
     GError *error = NULL;
-    if (!begin(self, event->target, &error))
-        engine_fail(self->base.engine, error);
+    Demand demand;
+    if (!demand_make_activity(self->maker, activity, FALSE, &demand, &error)) {
+        engine_fail(network->engine, error);
+        return;
+    }
+    uint64_t bytes = message_bytes(activity);
+    SimTime wire_ps = MAX(sending_time(self, &demand, MAX(bytes, 1) - 1), cost(0, costs->G_s_per_B, bytes));
+    SimTime cpu_ps = cost(costs->o_ps, costs->O_s_per_B, bytes);
+    hosts_hold(self->hosts, work, cpu_ps, costs->g_ps + wire_ps);
+    go(self, number, &demand, wire_ps, MAX(cpu_ps, costs->o_ps + wire_ps));
+    HostWork arrival = work_of(self, activity, number, HOST_ARRIVE);
+    SimTime latency_ps = costs->L_ps > 0 ? costs->L_ps : demand.latency_ps;
+    hosts_queue(self->hosts, &arrival, engine_now(network->engine) + costs->o_ps + latency_ps);
+    tell_host_moment(self, number, FALSE);
 }
 
-/* The host takes it in, message after message. */
+/* The first byte has come, and the receiver's CPU and NIC are free. */
 static void
-handle_arrive(void *owner, const Event *event)
+take_in(Analytic *self, uint32_t number, const HostWork *work)
 {
-    Analytic *self = owner;
-    const LogGops *costs = &self->base.config.loggops;
-    const Activity *activity = activities_get(self->base.activities, event->target);
-    Host *host = &self->hosts[activity->first.dst];
+    Network *network = &self->base;
+    const LogGops *costs = &network->config.loggops;
+    const Activity *activity = activities_get(network->activities, number);
     uint64_t bytes = message_bytes(activity);
-    SimTime now = engine_now(self->base.engine);
-    SimTime begun = MAX(now, MAX(host->cpu, host->nic_in));
-    host->cpu = begun + cost(costs->o_ps, costs->O_s_per_B, bytes);
-    host->nic_in = begun + cost(costs->g_ps, costs->G_s_per_B, bytes);
-    activities_delivered_in(self->base.activities, event->target, host->cpu - now);
+    SimTime wire_ps = self->moving[number].wire_ps;
+    SimTime cpu_ps = MAX(cost(costs->o_ps, costs->O_s_per_B, bytes), costs->o_ps + wire_ps);
+    hosts_hold(self->hosts, work, cpu_ps, costs->g_ps + wire_ps);
+    activities_delivered_in(network->activities, number, cpu_ps);
+    tell_host_moment(self, number, TRUE);
+}
+
+static void
+on_host(void *owner, const HostWork *work)
+{
+    if (work->kind == HOST_SEND)
+        leave(owner, (uint32_t)work->cookie, work);
+    else
+        take_in(owner, (uint32_t)work->cookie, work);
 }
 
 static void
@@ -176,38 +216,24 @@ on_sent(void *owner, uint32_t number)
     const Activity *activity = activities_get(self->base.activities, number);
     if (self->moving[number].book != INDEX_NONE)
         usage_end(self->usage, self->moving[number].book, engine_now(self->base.engine));
-    if (!self->host_costs || activity->first.src == activity->first.dst) {
+    if (!has_hosts(self, activity))
         activities_delivered_in(self->base.activities, number, activity->latency_ps);
-        return;
-    }
-    engine_schedule_in(self->base.engine, activity->latency_ps,
-                       (Event){.kind = self->kind_arrive, .target = number, .sender = NETWORK_SENDER});
 }
 
-/* The sender's CPU, then its NIC, then the wire. */
 static gboolean
 start(Network *network, uint32_t number, GError **error)
 {
     Analytic *self = (Analytic *)network;
-    Activity *activity = activities_get(network->activities, number);
-    if (!self->host_costs || activity->first.src == activity->first.dst)
-        return begin(self, number, error);
+    const Activity *activity = activities_get(network->activities, number);
+    if (has_hosts(self, activity)) {
+        HostWork work = work_of(self, activity, number, HOST_SEND);
+        hosts_queue_free(self->hosts, &work, activity->first.earliest_ps);
+        return TRUE;
+    }
     Demand demand;
     if (!demand_make_activity(self->maker, activity, FALSE, &demand, error))
         return FALSE;
-    const LogGops *costs = &network->config.loggops;
-    SimTime now = engine_now(network->engine);
-    Host *host = &self->hosts[activity->first.src];
-    uint64_t bytes = message_bytes(activity);
-    host->cpu = MAX(now, host->cpu) + cost(costs->o_ps, costs->O_s_per_B, bytes);
-    SimTime ready = host->cpu;
-    if (costs->S_B > 0 && bytes > costs->S_B)
-        ready += 2 * (demand.latency_ps + costs->o_ps);
-    SimTime begun = MAX(ready, host->nic_out);
-    host->nic_out = begun + cost(costs->g_ps, costs->G_s_per_B, bytes);
-    remember(self, number, (Moving){.book = INDEX_NONE});
-    engine_schedule(network->engine,
-                    (Event){.when = begun, .kind = self->kind_begin, .target = number, .sender = NETWORK_SENDER});
+    go(self, number, &demand, 0, sending_time(self, &demand, demand.largest));
     return TRUE;
 }
 
@@ -248,6 +274,12 @@ books(const Network *network, Usage **usage, struct LossMeter **meter)
     *usage = ((const Analytic *)network)->usage;
 }
 
+static Hosts *
+hosts_of(const Network *network)
+{
+    return ((const Analytic *)network)->hosts;
+}
+
 const NetworkModel network_analytic = {
     .name = "analytic",
     .help = "latency and bandwidth without contention; optional LogGOPS host costs",
@@ -261,4 +293,5 @@ const NetworkModel network_analytic = {
     .capacities = capacities,
     .finish = finish,
     .books = books,
+    .hosts = hosts_of,
 };

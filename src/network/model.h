@@ -25,7 +25,9 @@ struct Network {
     uint32_t n_jobs;
     NetworkTotals totals;
     gboolean finished;
-    uint64_t changes;           /* of links, and of what routes know of them */
+    uint64_t changes;                  /* of links, and of what routes know of them */
+    struct NetworkListener *listeners; /* by client; told NULL = it does not listen */
+    uint32_t n_listeners;
     struct NetworkLater *later; /* link changes to come */
     uint32_t n_later, kind_later;
 };
@@ -57,6 +59,12 @@ struct NetworkModel {
     void (*finish)(Network *network); /* NULL: nothing to close */
     /* Its books, each NULL where there is none; NULL: it keeps none that repeat.h could tell again. */
     void (*books)(const Network *network, struct Usage **usage, struct LossMeter **meter);
+    struct Hosts *(*hosts)(const Network *network); /* NULL: hosts cost nothing */
+};
+
+struct NetworkListener {
+    NetworkHostMoment told;
+    void *owner;
 };
 
 extern const NetworkModel network_fluid, network_packet, network_analytic, network_recorded;

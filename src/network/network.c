@@ -90,6 +90,7 @@ network_free(Network *network)
     activities_free(network->activities);
     g_free(network->job_keys);
     g_free(network->later);
+    g_free(network->listeners);
     g_free(network);
 }
 
@@ -236,6 +237,23 @@ network_set_link_at(Network *network, uint32_t link, double rate_Bps, SimTime at
     engine_schedule(
         network->engine,
         (Event){.when = at, .kind = network->kind_later, .target = network->n_later++, .sender = NETWORK_SENDER});
+}
+
+void
+network_listen(Network *network, uint32_t client, NetworkHostMoment told, void *owner)
+{
+    if (client >= network->n_listeners) {
+        network->listeners = g_renew(struct NetworkListener, network->listeners, client + 1);
+        for (; network->n_listeners <= client; network->n_listeners++)
+            network->listeners[network->n_listeners] = (struct NetworkListener){0};
+    }
+    network->listeners[client] = (struct NetworkListener){told, owner};
+}
+
+struct Hosts *
+network_hosts(const Network *network)
+{
+    return network->model->hosts != NULL ? network->model->hosts(network) : NULL;
 }
 
 gboolean

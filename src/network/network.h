@@ -29,6 +29,8 @@ typedef struct {
     double weight;                        /* share of a contended link, 1 = one flow */
     double rate_cap_Bps;                  /* INFINITY = none */
     uint32_t settings; /* what is set for its long ways: a row of NetworkConfig.settings, from 1; 0 = its limits */
+    uint8_t host_cpu, host_nic; /* of both hosts, under LogGOPS */
+    SimTime earliest_ps;        /* under LogGOPS: it does not leave before then; 0 = now */
 } Transfer;
 
 /* A message from each node to each of the others; all_pairs.h. */
@@ -43,10 +45,11 @@ typedef struct {
     const AllPairs *pairs; /* instead of members; copied */
 } Bundle;
 
-/* Host costs of LogGOPS (Hoefler, Schneider, Lumsdaine 2010), analytic only; 0 by default.
- * A message of s bytes occupies sender and receiver for o + (s - 1) O each, a NIC for g + (s - 1) G;
- * above S bytes a send waits for its receive. */
+/* Host costs of LogGOPS (Hoefler, Schneider, Lumsdaine 2010), analytic only; 0 by default. The rules are LogGOPSim's
+ * (doc/model.md): a message of s bytes holds the sender's CPU for o + (s - 1) O, the receiver's for o + (s - 1) max(O,
+ * G), and a NIC of each for g + (s - 1) G; above S bytes a send ends when its receive has met it. */
 typedef struct {
+    SimTime L_ps; /* latency; 0 = that of the way */
     SimTime o_ps, g_ps;
     double O_s_per_B, G_s_per_B;
     uint64_t S_B; /* 0 = never */
@@ -103,6 +106,14 @@ typedef struct {
     double rate_Bps; /* INFINITY where src == dst */
 } NetworkProbe;
 gboolean network_probe(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error);
+
+/* Under LogGOPS, told to clients that listen: a message leaves (its sender's CPU and NIC are taken), and it has come
+ * (those of its receiver are); ahead of SENT and DELIVERED. Where a message above S bytes meets its receive a listener
+ * finds out itself. */
+typedef void (*NetworkHostMoment)(void *owner, uint32_t cookie, gboolean come);
+void network_listen(Network *network, uint32_t client, NetworkHostMoment told, void *owner);
+/* The hosts' CPUs and NICs (hosts.h); NULL where they cost nothing. */
+struct Hosts *network_hosts(const Network *network);
 
 /* What is set for a transfer, by level. */
 const PathLimit *network_limits(const Network *network, const Transfer *transfer);

@@ -1,5 +1,6 @@
 #include "network/repeat.h"
 
+#include "network/hosts.h"
 #include "network/loss_meter.h"
 #include "network/model.h"
 #include "network/usage.h"
@@ -48,6 +49,8 @@ network_fingerprint(const Network *network, Fingerprint *print, SimTime *oldest)
 {
     activities_fingerprint(network->activities, print, oldest);
     phases_fingerprint(network->phases, print, oldest);
+    if (network_hosts(network) != NULL)
+        hosts_fingerprint(network_hosts(network), print);
 }
 
 void

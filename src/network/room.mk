@@ -9,6 +9,7 @@ libtrainshed_a_SOURCES += src/network/fluid.c src/network/fluid_claim.c src/netw
 libtrainshed_a_SOURCES += src/network/fluid_course.c src/network/fluid_course.h
 libtrainshed_a_SOURCES += src/network/fluid_hold.c src/network/hold.h
 libtrainshed_a_SOURCES += src/network/fluid_ways.c src/network/fluid_ways.h
+libtrainshed_a_SOURCES += src/network/hosts.c src/network/hosts.h
 libtrainshed_a_SOURCES += src/network/link_claim.c src/network/link_claim.h
 libtrainshed_a_SOURCES += src/network/loss.c src/network/loss.h src/network/loss_look.c src/network/loss_state.h
 libtrainshed_a_SOURCES += src/network/loss_book.c src/network/loss_book.h

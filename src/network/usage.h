@@ -60,8 +60,8 @@ UsageCount usage_book_rate(const Usage *usage, uint32_t book, uint32_t i);
 
 /* Records from now on what happens to each pair, into memory of at most REPEAT_MOST marks. */
 void usage_tape_begin(Usage *usage, SimTime now);
-/* Ends the recording at `now`, a period after its begin. FALSE: it was not one (a pair is new, or a rate another than at
- * its begin) or took too much; it is dropped then. */
+/* Ends the recording at `now`, a period after its begin. FALSE: it was not one (a pair is new, or a rate another than
+ * at its begin) or took too much; it is dropped then. */
 gboolean usage_tape_end(Usage *usage, SimTime now);
 /* The period again, so many times, from where it ended: counts and tells what buckets end in it. The caller adds the
  * time to what is skipped. */

@@ -54,9 +54,13 @@ read_pinned(const Reading *reading, const YamlNode *node, const Field *field, vo
 }
 
 static const Field loggops_fields[] = {
-    {"o", field_time, offsetof(LogGops, o_ps)},      {"g", field_time, offsetof(LogGops, g_ps)},
-    {"G", field_cost, offsetof(LogGops, G_s_per_B)}, {"O", field_cost, offsetof(LogGops, O_s_per_B)},
-    {"S", field_size, offsetof(LogGops, S_B)},       {NULL},
+    {"L", field_time, offsetof(LogGops, L_ps)},
+    {"o", field_time, offsetof(LogGops, o_ps)},
+    {"g", field_time, offsetof(LogGops, g_ps)},
+    {"G", field_cost, offsetof(LogGops, G_s_per_B)},
+    {"O", field_cost, offsetof(LogGops, O_s_per_B)},
+    {"S", field_size, offsetof(LogGops, S_B)},
+    {NULL},
 };
 
 static gboolean

@@ -13,9 +13,9 @@ digest_op(GChecksum *sum, const Op *op)
     memcpy(&flops, &op->flops, sizeof flops);
     memcpy(&moved, &op->bytes_moved, sizeof moved);
     const uint64_t words[] = {
-        op->kind,      op->stream,        op->name,  op->n_deps, (uint64_t)op->duration_ps, flops,
-        moved,         op->bytes,         op->group, op->root,   (uint64_t)op->collective,  op->tag,
-        op->peer_form, (uint64_t)op->peer};
+        op->kind,    op->stream,    op->name,          op->n_deps, (uint64_t)op->duration_ps, flops,
+        moved,       op->bytes,     op->group,         op->root,   (uint64_t)op->collective,  op->tag,
+        op->n_begun, op->peer_form, (uint64_t)op->peer};
     g_checksum_update(sum, (const guchar *)words, sizeof words);
 }
 

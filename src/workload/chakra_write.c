@@ -1,7 +1,7 @@
 /* chakra_write.c - writes a workload as Chakra execution traces, schema 0.0.4: one file a rank, and one of its groups
  *
- * A node is an op, its id the op's index. The order of a stream, in the stream form, becomes data dependencies. What the schema has no
- * place for is counted, and put into words at the end. */
+ * A node is an op, its id the op's index. The order of a stream, in the stream form, becomes data dependencies. What
+ * the schema has no place for is counted, and put into words at the end. */
 #include "base/error.h"
 #include "workload/chakra_trace.h"
 #include "workload/trace_writer.h"
@@ -23,6 +23,8 @@ typedef enum {
     LOST_SPLITS,
     LOST_ROOT,
     LOST_SIGNAL,
+    LOST_BEGUN,
+    LOST_HOST,
     LOST_STREAM,
     LOST_START,
     LOST_SHARE,
@@ -36,6 +38,8 @@ static const char *const lost_texts[LOST_KINDS] = {
     "all-to-alls with splits became even ones",
     "collectives lost their root",
     "signals became messages of 0 bytes",
+    "ops that waited for another to begin wait for its end",
+    "ops lost the CPU or NIC of their host",
     "streams were put together: a rank computes one op at a time, and does one of host work",
     "ranks lost their recorded start",
     "all-gathers lost bytes that their members do not share evenly",
@@ -201,6 +205,10 @@ put_message(Writer *writer, uint32_t index, const Op *op, GError **error)
                            "message",
                            writer->path, writer->rank, index, program_op_name(writer->program, index));
     gboolean sends = op->kind == OP_SEND;
+    if (op->tag > INT64_MAX)
+        return error_input(error, "%s: rank %u, op %u \"%s\" has %s; a Chakra trace holds tags below 2^63",
+                           writer->path, writer->rank, index, program_op_name(writer->program, index),
+                           op->tag == TAG_ANY ? "any tag" : "a larger tag");
     writer->lost[LOST_SIGNAL] += op->signal;
     put_attribute(writer, "comm_src", INT32_VAL, sends ? writer->rank : peer);
     put_attribute(writer, "comm_dst", INT32_VAL, sends ? peer : writer->rank);
@@ -225,6 +233,8 @@ put_deps(Writer *writer, const Op *op, uint32_t before)
 {
     g_string_truncate(writer->packed, 0);
     gboolean named = before == INDEX_NONE;
+    writer->lost[LOST_BEGUN] += op->n_begun > 0;
+    writer->lost[LOST_HOST] += (op->cpu != CPU_NONE && op->cpu != 0) || op->nic != 0;
     for (uint32_t d = 0; d < op->n_deps; d++) {
         uint32_t dep = g_array_index(writer->program->deps, uint32_t, op->first_dep + d);
         named = named || dep == before;

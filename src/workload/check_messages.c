@@ -2,16 +2,24 @@
  *
  * Counted for each (source, destination, tag). Each program's sends to one peer are a list of (tag, count), and so are
  * its recvs from one; equal lists get one number. Then a pair of ranks is right when its two numbers are equal: one
- * comparison for each peer of each rank, however many messages they exchange. */
+ * comparison for each peer of each rank, however many messages they exchange. Of a rank that receives any tag only the
+ * number of messages is compared. */
 #include "workload/program_check.h"
 
 #include "base/error.h"
+#include "base/random.h"
 
 #include <string.h>
 
 typedef struct {
-    uint32_t tag, count;
+    uint64_t tag, count;
 } TagCount;
+
+/* What a rank is sent with one tag. */
+typedef struct {
+    uint64_t tag, count;
+    uint32_t dst;
+} Left;
 
 /* A peer as the ops name it, and what goes to it or comes from it. */
 typedef struct {
@@ -28,13 +36,16 @@ typedef struct {
     GHashTable *list_number; /* GBytes * -> number */
     GArray **sends, **recvs; /* a program: of Peer, by form, then peer */
     uint32_t *any;           /* a program: list of what it receives from anyone, INDEX_NONE */
-    GHashTable *left;        /* destination and tag (gint64) -> guint64: sent, but received by no named peer */
+    uint64_t *taken;         /* a program: recvs, where some take any tag; else 0 */
+    uint64_t *sent;          /* a rank whose program has such: what is sent to it */
+    GHashTable *left;        /* of Left *, by destination and tag: sent, but received by no named peer */
 } Check;
 
 typedef struct {
     PeerForm form;
-    uint32_t group, tag;
+    uint32_t group;
     int32_t peer;
+    uint64_t tag;
     gboolean signal;
 } Message;
 
@@ -189,7 +200,7 @@ sum_lists(const Check *check, const GArray *numbers)
 
 /* The first op of this kind of rank with this tag and other. The caller frees the label. */
 static char *
-first_op(const Check *check, OpKind kind, uint32_t rank, uint32_t other, uint32_t tag)
+first_op(const Check *check, OpKind kind, uint32_t rank, uint32_t other, uint64_t tag)
 {
     const Program *program = workload_program(check->workload, check->workload->program_of_rank[rank]);
     for (uint32_t i = 0; i < program->ops->len; i++) {
@@ -201,28 +212,45 @@ first_op(const Check *check, OpKind kind, uint32_t rank, uint32_t other, uint32_
 }
 
 static gboolean
-fail_pair(const Check *check, uint32_t src, uint32_t dst, uint32_t tag, uint32_t sent, uint32_t received,
+fail_pair(const Check *check, uint32_t src, uint32_t dst, uint64_t tag, uint64_t sent, uint64_t received,
           GError **error)
 {
     gboolean more_sent = sent > received;
     g_autofree char *op = more_sent ? first_op(check, OP_SEND, src, dst, tag) : first_op(check, OP_RECV, dst, src, tag);
     if (more_sent)
-        return error_input(error, "rank %u sends %u messages with tag %u to rank %u (the first: %s), which receives %u",
+        return error_input(error,
+                           "rank %u sends %" G_GUINT64_FORMAT " messages with tag %" G_GUINT64_FORMAT
+                           " to rank %u (the first: %s), which receives %" G_GUINT64_FORMAT,
                            src, sent, tag, dst, op, received);
-    return error_input(error, "rank %u receives %u messages with tag %u from rank %u (the first: %s), which sends %u",
+    return error_input(error,
+                       "rank %u receives %" G_GUINT64_FORMAT " messages with tag %" G_GUINT64_FORMAT
+                       " from rank %u (the first: %s), which sends %" G_GUINT64_FORMAT,
                        dst, received, tag, src, op, sent);
 }
 
-static guint64 *
-left_at(Check *check, uint32_t dst, uint32_t tag)
+static guint
+left_hash(const void *key)
 {
-    gint64 key = (gint64)((uint64_t)dst << 32 | tag);
-    guint64 *left = g_hash_table_lookup(check->left, &key);
+    const Left *left = key;
+    return (guint)hash_combine(left->dst, left->tag);
+}
+
+static gboolean
+left_equal(const void *a, const void *b)
+{
+    const Left *x = a, *y = b;
+    return x->dst == y->dst && x->tag == y->tag;
+}
+
+static uint64_t *
+left_at(Check *check, uint32_t dst, uint64_t tag)
+{
+    Left key = {.tag = tag, .dst = dst}, *left = g_hash_table_lookup(check->left, &key);
     if (left == NULL) {
-        left = g_new0(guint64, 1);
-        g_hash_table_insert(check->left, g_memdup2(&key, sizeof key), left);
+        left = g_memdup2(&key, sizeof key);
+        g_hash_table_add(check->left, left);
     }
-    return left;
+    return &left->count;
 }
 
 /* Compares two lists that are not the same; what a peer that receives from anyone has not named is left for that. */
@@ -232,12 +260,12 @@ compare(Check *check, uint32_t src, uint32_t dst, const GArray *sent, const GArr
     gboolean takes_any = check->any[check->workload->program_of_rank[dst]] != INDEX_NONE;
     uint32_t s = 0, r = 0;
     while (s < sent->len || r < received->len) {
-        TagCount none = {UINT32_MAX, 0};
+        TagCount none = {UINT64_MAX, 0};
         TagCount out = s < sent->len ? g_array_index(sent, TagCount, s) : none;
         TagCount in = r < received->len ? g_array_index(received, TagCount, r) : none;
-        uint32_t tag = MIN(out.tag, in.tag);
-        uint32_t n_out = s < sent->len && out.tag == tag ? out.count : 0;
-        uint32_t n_in = r < received->len && in.tag == tag ? in.count : 0;
+        uint64_t tag = MIN(out.tag, in.tag);
+        uint64_t n_out = s < sent->len && out.tag == tag ? out.count : 0;
+        uint64_t n_in = r < received->len && in.tag == tag ? in.count : 0;
         if (n_in > n_out || (n_out > n_in && !takes_any))
             return fail_pair(check, src, dst, tag, n_out, n_in, error);
         if (n_out > n_in)
@@ -281,6 +309,18 @@ seen_before(const Check *check, const GArray *peers, uint32_t at, uint32_t rank,
     return FALSE;
 }
 
+/* Messages of a list. */
+static uint64_t
+list_count(const Check *check, uint32_t list)
+{
+    gsize size;
+    const TagCount *counts = g_bytes_get_data(g_ptr_array_index(check->lists, list), &size);
+    uint64_t sum = 0;
+    for (gsize i = 0; i < size / sizeof(TagCount); i++)
+        sum += counts[i].count;
+    return sum;
+}
+
 static gboolean
 check_rank(Check *check, uint32_t rank, GArray *out, GArray *in, GError **error)
 {
@@ -302,6 +342,10 @@ check_rank(Check *check, uint32_t rank, GArray *out, GArray *in, GError **error)
             }
             if (other == rank && !peer->signals)
                 return error_input(error, "rank %u %s itself", rank, verb);
+            if (check->taken[check->workload->program_of_rank[sends ? other : rank]] > 0) {
+                check->sent[other] += sends ? list_count(check, peer->list) : 0;
+                continue;
+            }
             if (seen_before(check, peers, i, rank, other))
                 continue;
             if (sends) {
@@ -323,19 +367,18 @@ check_any(Check *check, GError **error)
 {
     for (uint32_t rank = 0; rank < check->workload->n_ranks; rank++) {
         uint32_t any = check->any[check->workload->program_of_rank[rank]];
-        if (any == INDEX_NONE)
+        if (any == INDEX_NONE || check->taken[check->workload->program_of_rank[rank]] > 0)
             continue;
         gsize size;
         const TagCount *counts = g_bytes_get_data(g_ptr_array_index(check->lists, any), &size);
         for (gsize i = 0; i < size / sizeof(TagCount); i++) {
-            guint64 *left = left_at(check, rank, counts[i].tag);
+            uint64_t *left = left_at(check, rank, counts[i].tag);
             if (*left != counts[i].count) {
                 g_autofree char *op = first_op(check, OP_RECV, rank, INDEX_NONE, counts[i].tag);
-                return error_input(
-                    error,
-                    "rank %u receives %u messages with tag %u from any rank (the first: %s), but %" G_GUINT64_FORMAT
-                    " are sent to it",
-                    rank, counts[i].count, counts[i].tag, op, *left);
+                return error_input(error,
+                                   "rank %u receives %" G_GUINT64_FORMAT " messages with tag %" G_GUINT64_FORMAT
+                                   " from any rank (the first: %s), but %" G_GUINT64_FORMAT " are sent to it",
+                                   rank, counts[i].count, counts[i].tag, op, *left);
             }
             *left = 0;
         }
@@ -347,20 +390,37 @@ check_any(Check *check, GError **error)
 static gboolean
 check_left(const Check *check, GError **error)
 {
-    uint64_t least = UINT64_MAX;
+    const Left *least = NULL;
     GHashTableIter iter;
-    void *key, *left;
+    void *key;
     g_hash_table_iter_init(&iter, check->left);
-    while (g_hash_table_iter_next(&iter, &key, &left)) {
-        if (*(guint64 *)left > 0)
-            least = MIN(least, (uint64_t) * (gint64 *)key);
+    while (g_hash_table_iter_next(&iter, &key, NULL)) {
+        const Left *left = key;
+        if (left->count > 0 &&
+            (least == NULL || left->dst < least->dst || (left->dst == least->dst && left->tag < least->tag)))
+            least = left;
     }
-    if (least == UINT64_MAX)
+    if (least == NULL)
         return TRUE;
-    gint64 found = (gint64)least;
     return error_input(error,
-                       "%" G_GUINT64_FORMAT " messages with tag %u are sent to rank %u, which never receives them",
-                       *(guint64 *)g_hash_table_lookup(check->left, &found), (uint32_t)least, (uint32_t)(least >> 32));
+                       "%" G_GUINT64_FORMAT " messages with tag %" G_GUINT64_FORMAT
+                       " are sent to rank %u, which never receives them",
+                       least->count, least->tag, least->dst);
+}
+
+/* Ranks that receive any tag: as many as are sent. */
+static gboolean
+check_taken(const Check *check, GError **error)
+{
+    for (uint32_t rank = 0; rank < check->workload->n_ranks; rank++) {
+        uint64_t taken = check->taken[check->workload->program_of_rank[rank]];
+        if (taken > 0 && taken != check->sent[rank])
+            return error_input(error,
+                               "rank %u receives %" G_GUINT64_FORMAT
+                               " messages, some with any tag, but %" G_GUINT64_FORMAT " are sent to it",
+                               rank, taken, check->sent[rank]);
+    }
+    return TRUE;
 }
 
 static gboolean
@@ -377,10 +437,28 @@ check_all(Check *check, Problems *problems)
         if (!problems_add(problems, g_steal_pointer(&wrong)))
             return FALSE;
     }
-    if (!sound || (check_any(check, &wrong) && check_left(check, &wrong)))
+    if (!sound || (check_any(check, &wrong) && check_left(check, &wrong) && check_taken(check, &wrong)))
         return sound;
     problems_add(problems, wrong);
     return FALSE;
+}
+
+static gboolean
+takes_any_tag(const Program *program)
+{
+    for (uint32_t i = 0; i < program->ops->len; i++)
+        if (g_array_index(program->ops, Op, i).kind == OP_RECV && g_array_index(program->ops, Op, i).tag == TAG_ANY)
+            return TRUE;
+    return FALSE;
+}
+
+static uint64_t
+count_recvs(const Check *check, const GArray *recvs)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < recvs->len; i++)
+        sum += list_count(check, g_array_index(recvs, Peer, i).list);
+    return sum;
 }
 
 gboolean
@@ -393,13 +471,16 @@ check_messages(const Workload *workload, Problems *problems)
                    .sends = g_new0(GArray *, n + 1),
                    .recvs = g_new0(GArray *, n + 1),
                    .any = g_new0(uint32_t, n + 1),
-                   .left = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free)};
+                   .taken = g_new0(uint64_t, n + 1),
+                   .sent = g_new0(uint64_t, workload->n_ranks),
+                   .left = g_hash_table_new_full(left_hash, left_equal, g_free, NULL)};
     for (uint32_t i = 0; i < n; i++) {
         check.sends[i] = peers_of(&check, i, OP_SEND);
         check.recvs[i] = peers_of(&check, i, OP_RECV);
         const GArray *recvs = check.recvs[i];
         const Peer *last = recvs->len > 0 ? &g_array_index(recvs, Peer, recvs->len - 1) : NULL;
         check.any[i] = last != NULL && last->form == PEER_ANY ? last->list : INDEX_NONE;
+        check.taken[i] = takes_any_tag(workload_program(workload, i)) ? count_recvs(&check, recvs) : 0;
     }
     gboolean ok = check_all(&check, problems);
     for (uint32_t i = 0; i < n; i++) {
@@ -409,6 +490,8 @@ check_messages(const Workload *workload, Problems *problems)
     g_free(check.sends);
     g_free(check.recvs);
     g_free(check.any);
+    g_free(check.taken);
+    g_free(check.sent);
     g_hash_table_unref(check.list_number);
     g_hash_table_unref(check.left);
     g_ptr_array_unref(check.lists);

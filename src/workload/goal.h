@@ -3,7 +3,7 @@
  * Operations stand in the order of the file, rank after rank; deps are indexes of the same rank. Tags keep 64 bits. */
 #pragma once
 
-#include "base/index.h"
+#include "workload/program.h"
 
 #include <glib.h>
 #include <stdint.h>
@@ -37,6 +37,8 @@ GoalSchedule *goal_read(const char *path, GPtrArray *problems, GError **error);
 void goal_free(GoalSchedule *schedule); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GoalSchedule, goal_free)
 
+/* Programs in the DAG form, checked; path is for messages. NULL with an INPUT error. */
+Workload *goal_workload(const GoalSchedule *schedule, const char *path, GError **error);
 GoalSchedule *goal_new(uint32_t n_ranks);
 gboolean goal_is_binary(const char *head, size_t length);
 /* The binary form; text is the whole file. */

@@ -38,6 +38,8 @@ typedef struct {
     uint32_t *first[2], *waiters[2]; /* [begun] an op: who waits */
     gboolean *wild;                  /* a rank: some receive or message of it has any source or tag */
     SimTime *cpu, *nic_out, *nic_in;
+    SimTime *earliest;   /* an op: what it waits for has let go of its CPU */
+    SimTime *taken;      /* a send: its message has been taken in */
     Line *lines;         /* a rank, CPU, NIC and kind of waiting */
     uint32_t *wait_next; /* an op: the next of its line, + 1 */
     Lists posted, unexpected;
@@ -127,13 +129,14 @@ ready_at(Clock *clock, uint32_t number)
     return op->kind == GOAL_SEND ? MAX(cpu, *nic_of(clock, clock->nic_out, rank, op)) : cpu;
 }
 
-/* The op has begun, or ended. */
+/* The op has begun, or ended, and lets go of its CPU at when. */
 static void
-release(Clock *clock, uint32_t op, gboolean begun)
+release(Clock *clock, uint32_t op, gboolean begun, SimTime when)
 {
     clock->left -= begun ? 0 : 1;
     for (uint32_t i = clock->first[begun][op]; i < clock->first[begun][op + 1]; i++) {
         uint32_t waiter = clock->waiters[begun][i];
+        clock->earliest[waiter] = MAX(clock->earliest[waiter], when);
         if (--clock->missing[waiter] == 0)
             g_array_append_val(clock->freed, waiter);
     }
@@ -197,9 +200,9 @@ meet(Clock *clock, uint32_t recv, uint32_t send, SimTime now)
         SimTime *nic = nic_of(clock, clock->nic_out, clock->rank_of[send], s);
         *cpu = MAX(*cpu, now);
         *nic = MAX(*nic, now);
-        release(clock, send, FALSE);
+        release(clock, send, FALSE, *cpu);
     }
-    release(clock, recv, FALSE);
+    release(clock, recv, FALSE, MAX(now, clock->taken[send]));
 }
 
 static void
@@ -212,9 +215,9 @@ do_send(Clock *clock, uint32_t number, SimTime now)
     *nic_of(clock, clock->nic_out, rank, op) = now + cost(costs->g_ps, costs->G_s_per_B, op->size);
     clock->messages++;
     push(clock, now + costs->o_ps + clock->costs->L_ps, number, TRUE);
-    release(clock, number, TRUE);
+    release(clock, number, TRUE, now);
     if (costs->S_B == 0 || op->size <= costs->S_B)
-        release(clock, number, FALSE);
+        release(clock, number, FALSE, *cpu_of(clock, rank, op));
 }
 
 static void
@@ -222,7 +225,7 @@ do_receive(Clock *clock, uint32_t number, SimTime now)
 {
     const GoalOp *op = clock->ops[number];
     uint64_t at = bucket(clock, clock->rank_of[number], op->peer, op->tag);
-    release(clock, number, TRUE);
+    release(clock, number, TRUE, now);
     uint32_t send = list_take(clock, &clock->unexpected, at, number, TRUE);
     if (send != INDEX_NONE)
         meet(clock, number, send, now);
@@ -240,6 +243,7 @@ do_arrive(Clock *clock, uint32_t number, SimTime now)
     SimTime *cpu = cpu_of(clock, rank, op), *nic = nic_of(clock, clock->nic_in, rank, op);
     *cpu = now + cost(costs->o_ps, MAX(costs->O_s_per_B, costs->G_s_per_B), op->size);
     *nic = now + cost(costs->g_ps, costs->G_s_per_B, op->size);
+    clock->taken[number] = *cpu;
     uint64_t at = bucket(clock, rank, clock->rank_of[number], op->tag);
     uint32_t recv = list_take(clock, &clock->posted, at, number, FALSE);
     if (recv != INDEX_NONE)
@@ -301,9 +305,10 @@ start(Clock *clock, const Entry *entry)
     } else if (op->kind == GOAL_RECV) {
         do_receive(clock, entry->op, entry->when);
     } else {
-        *cpu_of(clock, clock->rank_of[entry->op], op) = entry->when + (SimTime)op->size * PS_PER_NS;
-        release(clock, entry->op, TRUE);
-        release(clock, entry->op, FALSE);
+        SimTime *cpu = cpu_of(clock, clock->rank_of[entry->op], op);
+        *cpu = entry->when + (SimTime)op->size * PS_PER_NS;
+        release(clock, entry->op, TRUE, entry->when);
+        release(clock, entry->op, FALSE, *cpu);
     }
 }
 
@@ -322,7 +327,8 @@ queue_freed(Clock *clock)
         g_array_sort(clock->freed, by_number);
     for (guint i = 0; i < clock->freed->len; i++) {
         uint32_t op = g_array_index(clock->freed, uint32_t, i);
-        push(clock, ready_at(clock, op), op, FALSE);
+        SimTime ready = ready_at(clock, op);
+        push(clock, MAX(ready, clock->earliest[op]), op, FALSE);
     }
     g_array_set_size(clock->freed, 0);
 }
@@ -460,6 +466,8 @@ init(Clock *clock)
     clock->cpu = g_new0(SimTime, (gsize)schedule->n_ranks * clock->n_cpus + 1);
     clock->nic_out = g_new0(SimTime, (gsize)schedule->n_ranks * clock->n_nics + 1);
     clock->nic_in = g_new0(SimTime, (gsize)schedule->n_ranks * clock->n_nics + 1);
+    clock->earliest = g_new0(SimTime, (gsize)clock->n_ops + 1);
+    clock->taken = g_new0(SimTime, (gsize)clock->n_ops + 1);
     clock->lines = g_new0(Line, (gsize)schedule->n_ranks * clock->n_cpus * clock->n_nics * LINES);
     clock->wait_next = g_new0(uint32_t, (gsize)clock->n_ops + 1);
     uint64_t size = 16;
@@ -487,6 +495,8 @@ clear(Clock *clock)
     g_free(clock->cpu);
     g_free(clock->nic_out);
     g_free(clock->nic_in);
+    g_free(clock->earliest);
+    g_free(clock->taken);
     g_free(clock->lines);
     g_free(clock->wait_next);
     g_array_unref(clock->heap);

@@ -1,6 +1,7 @@
 /* goal_time.h - when a GOAL schedule ends under LogGOPS, by the rules of LogGOPSim (Hoefler, Schneider, Lumsdaine 2010)
  *
- * No fabric and no contention but at the hosts: doc/model.md says the rules. */
+ * No fabric and no contention but at the hosts: doc/model.md says the rules, which a run of the analytic model has too;
+ * this is an implementation of its own, against which that one is checked. */
 #pragma once
 
 #include "network/network.h"

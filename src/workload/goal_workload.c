@@ -1,7 +1,7 @@
 /* goal_workload.c - a GOAL schedule becomes programs in the DAG form
  *
- * calc is a compute op on the exclusive stream of its CPU, a message an op that occupies nothing. "A irequires B" lets
- * A begin when B has: A then waits for all that B waits for. Tags above 32 bits are numbered in the order they come. */
+ * calc is a compute op on the exclusive stream of its CPU, a message an op that occupies nothing; under LogGOPS all
+ * three keep their CPU busy instead. "A irequires B" lets A begin when B has. */
 #include "workload/goal.h"
 
 #include "base/error.h"
@@ -10,96 +10,12 @@
 
 #include <string.h>
 
-typedef struct {
-    const GoalSchedule *schedule;
-    const char *path;
-    GHashTable *tags; /* gint64 * to number; NULL: tags are as they are */
-} Maker;
-
-/* Tags as 32 bits: as they are where all fit. FALSE where a receive takes any tag, which a program cannot say. */
-static gboolean
-look_at_tags(Maker *maker, GError **error)
-{
-    gboolean large = FALSE;
-    for (uint32_t r = 0; r < maker->schedule->n_ranks; r++) {
-        const GArray *ops = maker->schedule->ops[r];
-        for (uint32_t o = 0; o < ops->len; o++) {
-            const GoalOp *op = &g_array_index(ops, GoalOp, o);
-            if (op->kind != GOAL_CALC && op->tag == GOAL_ANY)
-                return error_input(error, "%s: rank %u, operation %u has any tag (-1), which a program cannot hold",
-                                   maker->path, r, o);
-            large = large || op->tag > UINT32_MAX;
-        }
-    }
-    if (large)
-        maker->tags = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-    return TRUE;
-}
-
-static uint32_t
-tag_number(Maker *maker, uint64_t tag)
-{
-    if (maker->tags == NULL)
-        return (uint32_t)tag;
-    void *number;
-    if (!g_hash_table_lookup_extended(maker->tags, &tag, NULL, &number)) {
-        number = GUINT_TO_POINTER(g_hash_table_size(maker->tags));
-        g_hash_table_insert(maker->tags, g_memdup2(&tag, sizeof tag), number);
-    }
-    return GPOINTER_TO_UINT(number);
-}
-
-/* What the ops of a rank wait for, and in which order irequires are settled. */
-typedef struct {
-    GArray **deps;       /* an op: of uint32_t */
-    uint32_t *unsettled; /* an op: of begun */
-    GArray **after;      /* an op: which irequire it */
-} Waits;
-
-static void
-append(GArray **lists, uint32_t at, uint32_t value)
-{
-    if (lists[at] == NULL)
-        lists[at] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    g_array_append_val(lists[at], value);
-}
-
-static void
-lists_free(GArray **lists, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++)
-        if (lists[i] != NULL)
-            g_array_unref(lists[i]);
-    g_free(lists);
-}
-
-/* Gives whoever irequires an op what that op waits for; an op is settled when all that it irequires are. FALSE where
- * some never are: they wait for each other in a circle. */
-static gboolean
-settle(Waits *waits, uint32_t n)
-{
-    g_autoptr(GArray) ready = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-    for (uint32_t o = 0; o < n; o++)
-        if (waits->unsettled[o] == 0)
-            g_array_append_val(ready, o);
-    for (uint32_t i = 0; i < ready->len; i++) {
-        uint32_t op = g_array_index(ready, uint32_t, i);
-        const GArray *after = waits->after[op], *deps = waits->deps[op];
-        for (uint32_t a = 0; after != NULL && a < after->len; a++) {
-            uint32_t later = g_array_index(after, uint32_t, a);
-            for (uint32_t d = 0; deps != NULL && d < deps->len; d++)
-                append(waits->deps, later, g_array_index(deps, uint32_t, d));
-            if (--waits->unsettled[later] == 0)
-                g_array_append_val(ready, later);
-        }
-    }
-    return ready->len == n;
-}
-
 static Op
-op_of(Maker *maker, const GoalOp *from, Program *program, uint32_t *stream_of_cpu)
+op_of(const GoalOp *from, Program *program, uint32_t *stream_of_cpu)
 {
     Op op = op_default(from->kind == GOAL_CALC ? OP_COMPUTE : from->kind == GOAL_SEND ? OP_SEND : OP_RECV);
+    op.cpu = (uint16_t)from->cpu;
+    op.nic = (uint8_t)from->nic;
     if (from->kind == GOAL_CALC) {
         if (stream_of_cpu[from->cpu] == INDEX_NONE) {
             g_autofree char *name = g_strdup_printf("cpu %u", from->cpu);
@@ -110,69 +26,64 @@ op_of(Maker *maker, const GoalOp *from, Program *program, uint32_t *stream_of_cp
         return op;
     }
     op.bytes = from->size;
-    op.tag = tag_number(maker, from->tag);
+    op.tag = from->tag == GOAL_ANY ? TAG_ANY : from->tag;
     op.peer_form = from->peer == GOAL_ANY ? PEER_ANY : PEER_RANK;
     op.peer = from->peer == GOAL_ANY ? 0 : (int32_t)from->peer;
     return op;
 }
 
-static gboolean
-make_rank(Maker *maker, Workload *workload, uint32_t rank, GError **error)
+/* The edges of a rank by the op that waits, those to an end first: each op's are deps[first[op] .. first[op + 1]). */
+typedef struct {
+    uint32_t *first, *deps, *n_begun;
+} Waits;
+
+static Waits
+waits_of(const GArray *edges, uint32_t n)
 {
-    const GArray *ops = maker->schedule->ops[rank], *edges = maker->schedule->edges[rank];
-    uint32_t n = ops->len, stream_of_cpu[256];
-    memset(stream_of_cpu, 0xff, sizeof stream_of_cpu);
-    Waits waits = {g_new0(GArray *, (gsize)n + 1), g_new0(uint32_t, (gsize)n + 1), g_new0(GArray *, (gsize)n + 1)};
-    for (uint32_t i = 0; i < edges->len; i++) {
-        const GoalEdge *edge = &g_array_index(edges, GoalEdge, i);
-        if (edge->begun) {
-            append(waits.after, edge->before, edge->op);
-            waits.unsettled[edge->op]++;
-        } else {
-            append(waits.deps, edge->op, edge->before);
+    Waits waits = {g_new0(uint32_t, (gsize)n + 2), g_new(uint32_t, (gsize)edges->len + 1),
+                   g_new0(uint32_t, (gsize)n + 1)};
+    for (uint32_t e = 0; e < edges->len; e++)
+        waits.first[g_array_index(edges, GoalEdge, e).op + 2]++;
+    for (uint32_t o = 0; o < n; o++)
+        waits.first[o + 2] += waits.first[o + 1];
+    for (gboolean begun = FALSE; begun <= TRUE; begun++)
+        for (uint32_t e = 0; e < edges->len; e++) {
+            const GoalEdge *edge = &g_array_index(edges, GoalEdge, e);
+            if (edge->begun != begun)
+                continue;
+            waits.deps[waits.first[edge->op + 1]++] = edge->before;
+            waits.n_begun[edge->op] += begun ? 1 : 0;
         }
-    }
-    gboolean settled = settle(&waits, n);
+    return waits;
+}
+
+static void
+make_rank(const GoalSchedule *schedule, Workload *workload, uint32_t rank)
+{
+    const GArray *ops = schedule->ops[rank];
+    uint32_t stream_of_cpu[256];
+    memset(stream_of_cpu, 0xff, sizeof stream_of_cpu);
+    Waits waits = waits_of(schedule->edges[rank], ops->len);
     uint32_t index = workload_add_program(workload, TRUE);
     Program *program = workload_program(workload, index);
     program->name = g_strdup_printf("rank %u", rank);
     workload->program_of_rank[rank] = index;
-    for (uint32_t o = 0; settled && o < n; o++) {
-        const GArray *deps = waits.deps[o];
-        Op op = op_of(maker, &g_array_index(ops, GoalOp, o), program, stream_of_cpu);
-        program_add_op(program, op, "", deps != NULL ? (const uint32_t *)deps->data : NULL,
-                       deps != NULL ? deps->len : 0);
+    for (uint32_t o = 0; o < ops->len; o++) {
+        Op op = op_of(&g_array_index(ops, GoalOp, o), program, stream_of_cpu);
+        op.n_begun = waits.n_begun[o];
+        program_add_op(program, op, "", waits.deps + waits.first[o], waits.first[o + 1] - waits.first[o]);
     }
-    lists_free(waits.deps, n);
-    lists_free(waits.after, n);
-    g_free(waits.unsettled);
-    return settled ||
-           error_input(error, "%s: rank %u: operations that irequire each other form a circle", maker->path, rank);
+    g_free(waits.first);
+    g_free(waits.deps);
+    g_free(waits.n_begun);
 }
 
-static gboolean
-make(Maker *maker, Workload *workload, GError **error)
-{
-    if (!look_at_tags(maker, error))
-        return FALSE;
-    for (uint32_t r = 0; r < maker->schedule->n_ranks; r++)
-        if (!make_rank(maker, workload, r, error))
-            return FALSE;
-    return TRUE;
-}
-
-static Workload *
+Workload *
 goal_workload(const GoalSchedule *schedule, const char *path, GError **error)
 {
     g_autoptr(Workload) workload = workload_new(schedule->n_ranks);
-    Maker maker = {.schedule = schedule, .path = path};
-    gboolean made = make(&maker, workload, error);
-    if (made && maker.tags != NULL)
-        workload_note(workload, "%u tags, some above 32 bits, are numbered in the order they come",
-                      g_hash_table_size(maker.tags));
-    g_clear_pointer(&maker.tags, g_hash_table_unref);
-    if (!made)
-        return NULL;
+    for (uint32_t r = 0; r < schedule->n_ranks; r++)
+        make_rank(schedule, workload, r);
     workload->description = g_strdup_printf("GOAL, %s", path);
     if (!workload_check(workload, error)) {
         g_prefix_error(error, "%s: ", path);

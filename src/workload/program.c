@@ -236,7 +236,7 @@ program_add_op(Program *program, Op op, const char *name, const uint32_t *deps, 
 Op
 op_default(OpKind kind)
 {
-    return (Op){.kind = kind, .stream = INDEX_NONE, .duration_ps = -1, .group = INDEX_NONE, .splits = INDEX_NONE};
+    return (Op){.kind = kind, .stream = INDEX_NONE, .duration_ps = -1, .group = INDEX_NONE, .splits = INDEX_NONE, .cpu = CPU_NONE};
 }
 
 const char *

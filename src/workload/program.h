@@ -35,6 +35,7 @@ typedef struct {
     uint32_t stream;            /* of the program; INDEX_NONE in the DAG form where it occupies nothing */
     uint32_t name;              /* offset into the program's texts */
     uint32_t first_dep, n_deps; /* ops that must have ended, in deps */
+    uint32_t n_begun;           /* DAG form: of these, the last so many need only have begun */
     SimTime duration_ps; /* recorded time; -1 = none. Of a collective, send or recv: transfer time, waiting taken off */
     double flops, bytes_moved; /* compute on the roofline where duration_ps is -1 */
     uint64_t bytes;            /* S of a collective; of a message; of alloc, free, copy */
@@ -46,10 +47,17 @@ typedef struct {
     uint32_t root; /* member, of broadcast and reduce */
     PeerForm peer_form;
     int32_t peer;
-    uint32_t tag;
+    uint64_t tag; /* TAG_ANY: a recv takes any */
     gboolean
         signal; /* of send and recv: it tells that something has ended, at once; no bytes, no time, its own rank too */
+    /* Under LogGOPS: which CPU and NIC of its host it keeps busy. CPU_NONE: none (a GPU computes); a message always
+     * does, and has CPU 0 then. */
+    uint16_t cpu;
+    uint8_t nic;
 } Op;
+
+#define TAG_ANY UINT64_MAX
+#define CPU_NONE UINT16_MAX
 
 typedef struct {
     char *name; /* its role, for messages and the program text; NULL = "program N" */

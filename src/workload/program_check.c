@@ -28,6 +28,13 @@ op_fault(const Workload *workload, const Program *program, const Op *op)
     gboolean talks = op->kind == OP_SEND || op->kind == OP_RECV;
     if (op->stream == INDEX_NONE ? !program->dag : op->stream >= program->streams->len)
         return "stands on no stream of its program";
+    if (op->n_begun > (program->dag ? op->n_deps : 0))
+        return program->dag ? "waits for more ops to have begun than it names"
+                            : "waits for others to have begun, which only ops of the DAG form do";
+    if (op->cpu != CPU_NONE && op->cpu > UINT8_MAX)
+        return "has a CPU above 255";
+    if (op->tag == TAG_ANY && op->kind != OP_RECV)
+        return "sends with any tag";
     if (op->duration_ps < -1)
         return "has a negative time";
     if (!isfinite(op->flops) || op->flops < 0 || !isfinite(op->bytes_moved) || op->bytes_moved < 0)

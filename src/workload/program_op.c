@@ -9,25 +9,28 @@
 #include <math.h>
 #include <string.h>
 
-const char *const program_clauses[CLAUSES + 1] = {"time", "flops", "bytes",  "group", "root",  "splits", "to",
-                                                  "from", "tag",   "signal", "on",    "after", NULL};
+const char *const program_clauses[CLAUSES + 1] = {"time",  "flops", "bytes", "group",  "root", "splits",
+                                                  "to",    "from",  "tag",   "signal", "cpu",  "nic",
+                                                  "begun", "on",    "after", NULL};
 
 uint32_t
 program_clauses_of(OpKind kind)
 {
     static const uint32_t own[] = {
-        [OP_COMPUTE] = 1 << CLAUSE_TIME | 1 << CLAUSE_FLOPS | 1 << CLAUSE_BYTES,
+        [OP_COMPUTE] = 1 << CLAUSE_TIME | 1 << CLAUSE_FLOPS | 1 << CLAUSE_BYTES | 1 << CLAUSE_CPU,
         [OP_HOST] = 1 << CLAUSE_TIME,
         [OP_COLLECTIVE] =
             1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_GROUP | 1 << CLAUSE_ROOT | 1 << CLAUSE_SPLITS,
-        [OP_SEND] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_TO | 1 << CLAUSE_TAG | 1 << CLAUSE_SIGNAL,
-        [OP_RECV] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_FROM | 1 << CLAUSE_TAG | 1 << CLAUSE_SIGNAL,
+        [OP_SEND] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_TO | 1 << CLAUSE_TAG | 1 << CLAUSE_SIGNAL |
+                    1 << CLAUSE_CPU | 1 << CLAUSE_NIC,
+        [OP_RECV] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES | 1 << CLAUSE_FROM | 1 << CLAUSE_TAG | 1 << CLAUSE_SIGNAL |
+                    1 << CLAUSE_CPU | 1 << CLAUSE_NIC,
         [OP_COPY] = 1 << CLAUSE_TIME | 1 << CLAUSE_BYTES,
         [OP_ALLOC] = 1 << CLAUSE_BYTES,
         [OP_FREE] = 1 << CLAUSE_BYTES,
         [OP_MARKER] = 0,
     };
-    return own[kind] | 1 << CLAUSE_ON | 1 << CLAUSE_AFTER;
+    return own[kind] | 1 << CLAUSE_BEGUN | 1 << CLAUSE_ON | 1 << CLAUSE_AFTER;
 }
 
 static const OpKind plain_kinds[] = {OP_COMPUTE, OP_HOST, OP_SEND, OP_RECV, OP_COPY, OP_ALLOC, OP_FREE, OP_MARKER};
@@ -271,9 +274,10 @@ read_splits(ProgramReader *reader, Op *op, GError **error)
     return TRUE;
 }
 
-/* Deps are filled in when the role ends: an op may wait for one further down. */
+/* Deps are filled in when the role ends: an op may wait for one further down. Until then they say which clause names
+ * them. */
 static gboolean
-read_after(ProgramReader *reader, GArray *deps, GError **error)
+read_after(ProgramReader *reader, uint32_t clause_given, GArray *deps, GError **error)
 {
     do {
         const Word *word = token_take(reader->line, "the name of an op, or its number like @12", error);
@@ -286,9 +290,33 @@ read_after(ProgramReader *reader, GArray *deps, GError **error)
             .word = *word, .line = reader->line->number, .number = !word->quoted && word->text[0] == '@'};
         reference.word.text = g_strdup(word->text);
         g_array_append_val(reader->references, reference);
-        uint32_t none = INDEX_NONE;
-        g_array_append_val(deps, none);
+        g_array_append_val(deps, clause_given);
     } while (token_accept(reader->line, ","));
+    return TRUE;
+}
+
+/* A number, or of a recv "any". */
+static gboolean
+read_tag(ProgramReader *reader, Op *op, GError **error)
+{
+    const Word *word = token_peek(reader->line);
+    if (op->kind != OP_RECV || word == NULL || !token_is(word, "any"))
+        return program_read_uint(reader->line, "a tag", TAG_ANY - 1, &op->tag, error);
+    reader->line->at++;
+    op->tag = TAG_ANY;
+    return TRUE;
+}
+
+static gboolean
+read_host_part(TokenLine *line, uint32_t clause, Op *op, GError **error)
+{
+    uint64_t value = 0;
+    if (!program_read_uint(line, clause == CLAUSE_CPU ? "a CPU of the host" : "a NIC of the host", 255, &value, error))
+        return FALSE;
+    if (clause == CLAUSE_CPU)
+        op->cpu = (uint16_t)value;
+    else
+        op->nic = (uint8_t)value;
     return TRUE;
 }
 
@@ -319,19 +347,19 @@ read_clause(ProgramReader *reader, uint32_t clause, Op *op, GArray *deps, GError
     case CLAUSE_FROM:
         return read_peer(reader, op, error);
     case CLAUSE_TAG:
-        if (!program_read_uint(line, "a tag", UINT32_MAX, &value, error))
-            return FALSE;
-        op->tag = (uint32_t)value;
-        return TRUE;
+        return read_tag(reader, op, error);
     case CLAUSE_SIGNAL:
         op->signal = TRUE;
         return TRUE;
+    case CLAUSE_CPU:
+    case CLAUSE_NIC:
+        return read_host_part(line, clause, op, error);
     case CLAUSE_ON:
         word = token_take(line, "the name of a stream", error);
         return word != NULL && program_find_stream(reader, word, FALSE, &op->stream, error);
     default:
-        assert(clause == CLAUSE_AFTER);
-        return read_after(reader, deps, error);
+        assert(clause == CLAUSE_AFTER || clause == CLAUSE_BEGUN);
+        return read_after(reader, clause, deps, error);
     }
 }
 
@@ -431,6 +459,8 @@ check_complete(ProgramReader *reader, const char *first, Op *op, uint32_t given,
         return token_fail(reader->line, NULL, error, "%s needs %s", first, missing);
     if (op->signal && given & (1u << CLAUSE_BYTES | 1u << CLAUSE_TIME))
         return token_fail(reader->line, NULL, error, "a signal has neither bytes nor a time");
+    if (given & 1u << CLAUSE_BEGUN && !program->dag)
+        return token_fail(reader->line, NULL, error, "only ops of the DAG form wait for others to have begun");
     if (op->stream == INDEX_NONE && !program->dag)
         return token_fail(reader->line, NULL, error,
                           "the op stands on no stream; write \"on STREAM\" or a line \"stream NAME\" before it");
@@ -442,10 +472,13 @@ static void
 add_op(ProgramReader *reader, Op op, char *name, const GArray *deps, uint32_t from)
 {
     Program *program = workload_program(reader->workload, reader->role);
-    uint32_t first_dep = program->deps->len;
-    uint32_t index = program_add_op(program, op, name, (const uint32_t *)(const void *)deps->data, deps->len);
     for (uint32_t i = 0; i < deps->len; i++)
-        g_array_index(reader->references, Reference, from + i).dep = first_dep + i;
+        op.n_begun += g_array_index(deps, uint32_t, i) == CLAUSE_BEGUN;
+    uint32_t next_after = program->deps->len, next_begun = next_after + deps->len - op.n_begun;
+    for (uint32_t i = 0; i < deps->len; i++)
+        g_array_index(reader->references, Reference, from + i).dep =
+            g_array_index(deps, uint32_t, i) == CLAUSE_BEGUN ? next_begun++ : next_after++;
+    uint32_t index = program_add_op(program, op, name, (const uint32_t *)(const void *)deps->data, deps->len);
     gboolean repeated = g_hash_table_contains(reader->ops, name);
     g_hash_table_insert(reader->ops, name, GUINT_TO_POINTER(repeated ? 0 : index + 1));
 }

@@ -199,11 +199,14 @@ drop_marked(Program *program)
     uint32_t *deps = (uint32_t *)(void *)program->deps->data;
     for (uint32_t i = 0; i < program->ops->len; i++) {
         Op *op = &g_array_index(program->ops, Op, i);
-        uint32_t first = kept;
+        uint32_t first = kept, begun = 0;
         for (uint32_t d = 0; d < op->n_deps; d++) {
-            if (deps[op->first_dep + d] != INDEX_NONE)
-                deps[kept++] = deps[op->first_dep + d];
+            if (deps[op->first_dep + d] == INDEX_NONE)
+                continue;
+            deps[kept++] = deps[op->first_dep + d];
+            begun += d >= op->n_deps - op->n_begun;
         }
+        op->n_begun = begun;
         op->first_dep = first;
         op->n_deps = kept - first;
     }

@@ -16,6 +16,9 @@ typedef enum {
     CLAUSE_FROM,
     CLAUSE_TAG,
     CLAUSE_SIGNAL,
+    CLAUSE_CPU,
+    CLAUSE_NIC,
+    CLAUSE_BEGUN,
     CLAUSE_ON,
     CLAUSE_AFTER,
     CLAUSES
@@ -47,7 +50,7 @@ typedef struct {
     gboolean unsure;     /* a mesh or group was bad: which groups there are is not known */
 } ProgramReader;
 
-/* An op named after `after`. */
+/* An op named after `after` or `begun`. */
 typedef struct {
     uint32_t dep; /* place in the program's deps */
     Word word;    /* text is a copy */

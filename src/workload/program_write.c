@@ -252,10 +252,16 @@ write_figures(Writer *writer, const Op *op)
         g_string_append(out, " bytes ");
         write_bytes(out, op->bytes);
     }
-    if ((clauses & 1u << CLAUSE_TAG) && op->tag != 0)
-        g_string_append_printf(out, " tag %u", op->tag);
+    if ((clauses & 1u << CLAUSE_TAG) && op->tag == TAG_ANY)
+        g_string_append(out, " tag any");
+    else if ((clauses & 1u << CLAUSE_TAG) && op->tag != 0)
+        g_string_append_printf(out, " tag %" G_GUINT64_FORMAT, op->tag);
     if (op->signal)
         g_string_append(out, " signal");
+    if (op->cpu != CPU_NONE)
+        g_string_append_printf(out, " cpu %u", op->cpu);
+    if (op->nic != 0)
+        g_string_append_printf(out, " nic %u", op->nic);
 }
 
 static void
@@ -264,7 +270,7 @@ write_deps(Writer *writer, const Op *op)
     for (uint32_t d = 0; d < op->n_deps; d++) {
         uint32_t dep = g_array_index(writer->program->deps, uint32_t, op->first_dep + d);
         const char *name = program_op_name(writer->program, dep);
-        g_string_append(writer->out, d == 0 ? " after " : ", ");
+        g_string_append(writer->out, d == op->n_deps - op->n_begun ? " begun " : d == 0 ? " after " : ", ");
         if (g_hash_table_contains(writer->repeated, name))
             g_string_append_printf(writer->out, "@%u", dep);
         else
