@@ -27,7 +27,7 @@ START_TEST(streams_by_hand)
     add(program, OP_COPY, gpu, 3, 0, NULL);
     add(program, OP_SEND, gpu, -1, 0, NULL); /* not recorded: at once */
     add(program, OP_HOST, gpu, 2, 0, NULL);
-    g_autoptr(Script) script = script_new(program);
+    g_autoptr(Script) script = script_new(program, FALSE);
     Pastime time = pastime_of(script);
     ck_assert_int_eq(time.span, 25);
     ck_assert_int_eq(time.computing, 14);
@@ -65,7 +65,7 @@ START_TEST(times_beyond_the_range_are_clipped)
     uint32_t gpu = program_add_stream(program, "gpu", TRUE);
     add(program, OP_COMPUTE, gpu, SIM_TIME_MAX - 5, 0, NULL);
     add(program, OP_COMPUTE, gpu, 10, 0, NULL);
-    g_autoptr(Script) script = script_new(program);
+    g_autoptr(Script) script = script_new(program, FALSE);
     Pastime time = pastime_of(script);
     ck_assert_int_eq(time.span, SIM_TIME_MAX);
     ck_assert_int_eq(time.computing, SIM_TIME_MAX);
@@ -111,7 +111,7 @@ START_TEST(random_streams_agree_with_a_slow_count)
         slow.both += computing && communicating;
         slow.copying += copying && !computing && !communicating;
     }
-    g_autoptr(Script) script = script_new(program);
+    g_autoptr(Script) script = script_new(program, FALSE);
     Pastime fast = pastime_of(script);
     ck_assert_int_eq(fast.span, slow.span);
     ck_assert_int_eq(fast.computing, slow.computing);

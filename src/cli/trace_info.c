@@ -62,7 +62,7 @@ share_times(const Workload *workload, const Count *counts)
     for (uint32_t p = 0; p < workload->programs->len; p++) {
         if (counts[p].ranks == 0)
             continue;
-        g_autoptr(Script) script = script_new(workload_program(workload, p));
+        g_autoptr(Script) script = script_new(workload_program(workload, p), FALSE);
         Pastime time = pastime_of(script);
         double ranks = counts[p].ranks;
         sum.span += ranks * (double)time.span;
