@@ -66,3 +66,7 @@ astra-sim-table: trainshed$(EXEEXT)
 EXTRA_DIST += bench/astra-sim.sh
 check_PROGRAMS += tests/test-all-data
 tests_test_all_data_LDADD = $(TEST_LIBS)
+FUZZ_TARGETS += tests/fuzz/fuzz-trace-check
+tests_fuzz_fuzz_trace_check_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_trace_check_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/trace-check.seeds

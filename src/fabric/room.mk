@@ -127,3 +127,7 @@ FUZZ_TARGETS += tests/fuzz/fuzz-cabling
 tests_fuzz_fuzz_cabling_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_cabling_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/cabling.seeds
+FUZZ_TARGETS += tests/fuzz/fuzz-topology-check
+tests_fuzz_fuzz_topology_check_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_topology_check_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/topology-check.seeds

@@ -159,3 +159,7 @@ FUZZ_TARGETS += tests/fuzz/fuzz-simgrid-ti
 tests_fuzz_fuzz_simgrid_ti_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_simgrid_ti_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/simgrid-ti.seeds
+FUZZ_TARGETS += tests/fuzz/fuzz-message-sizes
+tests_fuzz_fuzz_message_sizes_LDADD = $(FUZZ_LIBS)
+tests_fuzz_fuzz_message_sizes_LDFLAGS = $(FUZZ_LINK)
+EXTRA_DIST += tests/fuzz/message-sizes.seeds
