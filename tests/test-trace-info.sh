@@ -95,6 +95,8 @@ if [ -r "$SHARED/data/nsys/README.md" ]; then
     # A ring all-reduce of 1 MiB over 16 ranks: 30 sends of 64 KiB a rank.
     golden goal "$data/goal/schedgen_allreduce_ring_16r_1MiB.goal"
     says goal "ranks 16" "send 30 30 480 -" "sent point to point, all ranks: 30 MiB"
+    # README of mpi/: 2266760717150 operations computed, 288 bcast, 192 allreduce, 512 barrier of 32 ranks
+    golden simgrid-ti "$data/mpi/smpi-ti-32/ti_trace*.txt"
     # 15 connections of 2,000,000 B.
     golden htsim "$data/htsim/csg_incast.cm"
     says htsim "ranks 16" "send 0 1 15 -" "sent point to point, all ranks: 28.61 MiB"
@@ -114,7 +116,7 @@ if [ -r "$SHARED/data/nsys/README.md" ]; then
     golden dumpi "$data/mpi/dumpi-alltoall-4/dumpi-2019.05.22.11.54.43.meta"
     says dumpi "ranks: 4"
 else
-    for name in nsys kineto goal htsim astra-sim simai chakra-all-reduce dumpi; do
+    for name in nsys kineto goal simgrid-ti htsim astra-sim simai chakra-all-reduce dumpi; do
         skip "info of $name"
     done
 fi

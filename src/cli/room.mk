@@ -49,6 +49,7 @@ EXTRA_DIST += tests/data/trace-info/chakra.txt tests/data/trace-info/dumpi.txt t
 EXTRA_DIST += tests/data/trace-info/htsim.txt tests/data/trace-info/kineto-one.txt tests/data/trace-info/kineto.txt
 EXTRA_DIST += tests/data/trace-info/layers.txt tests/data/trace-info/nsys-sizes.txt tests/data/trace-info/nsys.txt
 EXTRA_DIST += tests/data/trace-info/program.txt tests/data/trace-info/simai.txt
+EXTRA_DIST += tests/data/trace-info/simgrid-ti.txt
 EXTRA_DIST += bench/htsim.sh
 check_PROGRAMS += tests/test-htsim
 tests_test_htsim_LDADD = $(TEST_LIBS)
