@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "workload/goal_time.h"
 #include "workload/trace_format.h"
+#include "workload/trace_writer.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -181,17 +182,17 @@ START_TEST(damaged_binaries_are_refused)
     for (gsize n = 8; n < length; n += 7) {
         GError *error = NULL;
         g_autofree char *part = g_memdup2(data, n);
-        ck_assert_ptr_null(goal_parse_binary("x", part, n, &error));
+        ck_assert_ptr_null(goal_parse_binary("x", part, n, NULL, &error));
         g_clear_error(&error);
     }
     for (gsize at = 8; at < length; at++) {
         data[at] ^= 0x55;
-        g_autoptr(GoalSchedule) schedule = goal_parse_binary("x", data, length, NULL);
+        g_autoptr(GoalSchedule) schedule = goal_parse_binary("x", data, length, NULL, NULL);
         data[at] ^= 0x55;
     }
     data[0] = 38, data[1] = 9; /* 2342 */
     GError *error = NULL;
-    ck_assert_ptr_null(goal_parse_binary("x", data, length, &error));
+    ck_assert_ptr_null(goal_parse_binary("x", data, length, NULL, &error));
     ck_assert_str_eq(error->message, "x: was used up by a run with --save-mem; pack its text again with txt2bin");
     g_error_free(error);
 }
@@ -275,6 +276,128 @@ START_TEST(an_all_to_all_of_1024_ends_in_rounds)
 }
 END_TEST
 
+/* Byte 8 + 6 + 16 x 32 is where rank 0's section begins: 4 + 4 bytes, a root, then nodes of 39 bytes. */
+START_TEST(all_problems_of_a_binary_are_told_with_their_byte)
+{
+    NEED_SHARED(path, "data/goal/binary_tree_32.bin");
+    g_autofree char *data = NULL;
+    gsize length;
+    ck_assert(g_file_get_contents(path, &data, &length, NULL));
+    guint32 roots;
+    memcpy(&roots, data + 526 + 4, 4);
+    gsize node = 526 + 8 + 4 * (gsize)GUINT32_FROM_LE(roots);
+    data[node + 4] = 9;       /* type */
+    data[node + 39 + 5] = 77; /* peer of the second */
+    g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+    GError *error = NULL;
+    ck_assert_ptr_null(goal_parse_binary("x", data, length, problems, &error));
+    ck_assert_uint_eq(problems->len, 2);
+    g_autofree char *first = g_strdup_printf("x: byte %zu: type 9; 1 (send), 2 (recv) or 3 (calc) expected", node + 4);
+    g_autofree char *second = g_strdup_printf("x: byte %zu: rank 77; below 32 expected", node + 44);
+    ck_assert_str_eq(problems->pdata[0], first);
+    ck_assert_str_eq(problems->pdata[1], second);
+    ck_assert_str_eq(error->message, "x: 2 problems");
+    g_error_free(error);
+}
+END_TEST
+
+/* Everything a schedule holds: ops as they are, edges whatever their order. */
+static void
+ck_assert_same_schedule(const GoalSchedule *a, const GoalSchedule *b)
+{
+    ck_assert_uint_eq(a->n_ranks, b->n_ranks);
+    same_ops(a, b);
+    for (uint32_t r = 0; r < a->n_ranks; r++) {
+        const GArray *some = a->edges[r], *others = b->edges[r];
+        g_autoptr(GHashTable) seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+        ck_assert_uint_eq(some->len, others->len);
+        for (uint32_t e = 0; e < 2 * some->len; e++) {
+            const GoalEdge *edge = &g_array_index(e < some->len ? some : others, GoalEdge, e % some->len);
+            gint64 key = (gint64)edge->op << 32 | (gint64)edge->before << 1 | edge->begun;
+            if (e < some->len)
+                g_hash_table_add(seen, g_memdup2(&key, sizeof key));
+            else
+                ck_assert(g_hash_table_contains(seen, &key));
+        }
+    }
+}
+
+/* Read, written as text (or first as a program), read again. */
+static void
+come_back(const char *path, gboolean by_program)
+{
+    GError *error = NULL;
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *out = support_save(""), *middle = support_save("");
+    g_autoptr(GoalSchedule) schedule = goal_read(path, NULL, &error);
+    ck_assert_msg(schedule != NULL, "%s", error ? error->message : "");
+    g_autoptr(Workload) workload = goal_workload(schedule, path, NULL, &error);
+    if (by_program) {
+        ck_assert(writer_program.write(workload, middle, notes, &error));
+        TraceSource source = {.files = (char *[]){middle, NULL}, .n_files = 1};
+        g_clear_pointer(&workload, workload_free);
+        workload = trace_read("program", &source, &error);
+        ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
+    }
+    ck_assert_msg(writer_goal.write(workload, out, notes, &error), "%s", error ? error->message : "");
+    ck_assert_msg(by_program || notes->len == 0, "%s", notes->len > 0 ? (char *)notes->pdata[0] : "");
+    g_autoptr(GoalSchedule) again = goal_read(out, NULL, &error);
+    ck_assert_msg(again != NULL, "%s", error ? error->message : "");
+    ck_assert_same_schedule(schedule, again);
+    g_unlink(out);
+    g_unlink(middle);
+}
+
+START_TEST(real_files_come_back_the_same)
+{
+    NEED_SHARED(path, ends[_i].file);
+    come_back(path, FALSE);
+    come_back(path, TRUE);
+}
+END_TEST
+
+/* All that the format has: CPUs, NICs, tags of 64 bits, any source, any tag, both sorts of edges. */
+START_TEST(all_of_the_format_comes_back_the_same)
+{
+    g_autofree char *path =
+        support_save("num_ranks 3\nrank 0 {\na: calc 7 cpu 3\nb: send 8b to 1 tag 98765432109 nic 2\n"
+                     "c: send 0b to 1 tag 5 cpu 2 nic 1\nb requires a\nc irequires b\n"
+                     "c requires a\n}\nrank 1 {\nrecv 8b from -1 tag 98765432109 cpu 1\n"
+                     "recv 9b from 0 tag -1 nic 3\n}\nrank 2 {\n}\n");
+    come_back(path, FALSE);
+    come_back(path, TRUE);
+    g_unlink(path);
+}
+END_TEST
+
+START_TEST(what_goal_cannot_hold_is_told)
+{
+    g_autofree char *path = support_save("program 1\nranks 2\nmesh dp=2\nrole all ranks all\nstream compute\n"
+                                         "compute forward time 1500 ps\ncompute back flops 1e9\nstream comm\n"
+                                         "all_reduce sum group dp bytes 8 time 3 us after back\n");
+    g_autofree char *out = support_save(""), *text = NULL;
+    GError *error = NULL;
+    g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+    TraceSource source = {.files = (char *[]){path, NULL}, .n_files = 1};
+    g_autoptr(Workload) workload = trace_read("program", &source, &error);
+    ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
+    ck_assert(writer_goal.write(workload, out, notes, &error));
+    ck_assert(g_file_get_contents(out, &text, NULL, NULL));
+    ck_assert_str_eq(text, "num_ranks 2\n\nrank 0 {\nl1: calc 2\nl2: calc 0\nl3: calc 3000 cpu 1\nl2 requires l1\n"
+                           "l3 requires l2\n}\n\nrank 1 {\nl1: calc 2\nl2: calc 0\nl3: calc 3000 cpu 1\n"
+                           "l2 requires l1\nl3 requires l2\n}\n");
+    static const char *const told[] = {"2 collectives became calc of their recorded time, or of 0: GOAL has none",
+                                       "2 durations were rounded to whole nanoseconds",
+                                       "2 ops without a recorded time became calc 0", "6 ops lost their name",
+                                       "4 streams lost their name"};
+    ck_assert_uint_eq(notes->len, G_N_ELEMENTS(told));
+    for (guint i = 0; i < notes->len; i++)
+        ck_assert_str_eq(notes->pdata[i], told[i]);
+    g_unlink(path);
+    g_unlink(out);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -286,6 +409,10 @@ main(void)
     tcase_add_test(cases, programs_hold_all_of_a_schedule);
     tcase_add_test(cases, damaged_binaries_are_refused);
     tcase_add_loop_test(cases, finish_times_are_those_of_loggopsim, 0, G_N_ELEMENTS(ends));
+    tcase_add_test(cases, all_problems_of_a_binary_are_told_with_their_byte);
+    tcase_add_loop_test(cases, real_files_come_back_the_same, 0, G_N_ELEMENTS(ends));
+    tcase_add_test(cases, all_of_the_format_comes_back_the_same);
+    tcase_add_test(cases, what_goal_cannot_hold_is_told);
     tcase_add_test(cases, a_ring_of_256_ends_as_published);
     tcase_add_test(cases, an_all_to_all_of_1024_ends_in_rounds);
     tcase_set_timeout(cases, 30);

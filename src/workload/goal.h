@@ -32,14 +32,14 @@ typedef struct {
 } GoalSchedule;
 
 /* Reads a file, gzipped or not, in either form. NULL with an INPUT error. problems (of char *; NULL = stop at the
- * first) takes every problem of a text, with its line; there is an error then as well. */
+ * first) takes every problem, with its line or byte; there is an error then as well. */
 GoalSchedule *goal_read(const char *path, GPtrArray *problems, GError **error);
 void goal_free(GoalSchedule *schedule); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GoalSchedule, goal_free)
 
-/* Programs in the DAG form, checked; path is for messages. NULL with an INPUT error. */
-Workload *goal_workload(const GoalSchedule *schedule, const char *path, GError **error);
+/* Programs in the DAG form, checked; path is for messages. NULL with an INPUT error; problems as above. */
+Workload *goal_workload(const GoalSchedule *schedule, const char *path, GPtrArray *problems, GError **error);
 GoalSchedule *goal_new(uint32_t n_ranks);
 gboolean goal_is_binary(const char *head, size_t length);
 /* The binary form; text is the whole file. */
-GoalSchedule *goal_parse_binary(const char *path, const char *data, size_t length, GError **error);
+GoalSchedule *goal_parse_binary(const char *path, const char *data, size_t length, GPtrArray *problems, GError **error);

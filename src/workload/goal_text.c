@@ -200,24 +200,35 @@ parse_message(const Reader *reader, uint32_t at, GoalOp *op)
 }
 
 static gboolean
+parse_verb(const Reader *reader, uint32_t at, GoalOp *op)
+{
+    const char *verb = word(reader, at++);
+    if (strcmp(verb, "calc") == 0) {
+        op->kind = GOAL_CALC;
+        return parse_uint(reader, word(reader, at), "time", INT64_MAX / 1000, &op->size) &&
+               parse_suffixes(reader, at + 1, op);
+    }
+    if (strcmp(verb, "send") == 0 || strcmp(verb, "recv") == 0) {
+        op->kind = verb[0] == 's' ? GOAL_SEND : GOAL_RECV;
+        return parse_message(reader, at, op);
+    }
+    return fail(reader, "\"%s\" found; send, recv, calc, \"LABEL requires LABEL\" or } expected", verb);
+}
+
+/* The label of an op that is wrong is known all the same: what names it is not wrong too. */
+static gboolean
 parse_op(Reader *reader, uint32_t at, const char *label)
 {
     GoalOp op = {0};
-    const char *verb = word(reader, at++);
-    if (strcmp(verb, "calc") == 0) {
-        op.kind = GOAL_CALC;
-        if (!parse_uint(reader, word(reader, at), "time", INT64_MAX / 1000, &op.size) ||
-            !parse_suffixes(reader, at + 1, &op))
-            return FALSE;
-    } else if (strcmp(verb, "send") == 0 || strcmp(verb, "recv") == 0) {
-        op.kind = verb[0] == 's' ? GOAL_SEND : GOAL_RECV;
-        if (!parse_message(reader, at, &op))
-            return FALSE;
-    } else {
-        return fail(reader, "\"%s\" found; send, recv, calc, \"LABEL requires LABEL\" or } expected", verb);
-    }
+    gboolean sound = parse_verb(reader, at, &op);
     GArray *ops = reader->schedule->ops[reader->rank];
     g_array_append_val(ops, op);
+    if (label != NULL && !sound) {
+        g_hash_table_insert(reader->labels, (char *)label, GUINT_TO_POINTER(ops->len));
+        return FALSE;
+    }
+    if (!sound)
+        return FALSE;
     if (label != NULL && !g_hash_table_insert(reader->labels, (char *)label, GUINT_TO_POINTER(ops->len)))
         return fail(reader, "label \"%s\" is defined twice in this rank", label);
     return TRUE;
@@ -342,7 +353,7 @@ goal_read(const char *path, GPtrArray *problems, GError **error)
     if (text == NULL)
         return NULL;
     if (goal_is_binary(text, length))
-        return goal_parse_binary(path, text, length, error);
+        return goal_parse_binary(path, text, length, problems, error);
     if (!g_utf8_validate(text, (gssize)length, NULL)) {
         error_input(error, "%s: is no UTF-8 text, nor a GOAL binary", path);
         return NULL;

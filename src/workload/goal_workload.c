@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/input.h"
+#include "base/problems.h"
 #include "workload/trace_format.h"
 
 #include <string.h>
@@ -79,12 +80,17 @@ make_rank(const GoalSchedule *schedule, Workload *workload, uint32_t rank)
 }
 
 Workload *
-goal_workload(const GoalSchedule *schedule, const char *path, GError **error)
+goal_workload(const GoalSchedule *schedule, const char *path, GPtrArray *problems, GError **error)
 {
     g_autoptr(Workload) workload = workload_new(schedule->n_ranks);
     for (uint32_t r = 0; r < schedule->n_ranks; r++)
         make_rank(schedule, workload, r);
     workload->description = g_strdup_printf("GOAL, %s", path);
+    guint before = problems_count(problems);
+    if (problems != NULL) {
+        workload_check_all(workload, problems);
+        return problems_none_since(problems, before, path, error) ? g_steal_pointer(&workload) : NULL;
+    }
     if (!workload_check(workload, error)) {
         g_prefix_error(error, "%s: ", path);
         return NULL;
@@ -101,7 +107,7 @@ read_goal(const TraceSource *source, GError **error)
         return NULL;
     }
     g_autoptr(GoalSchedule) schedule = goal_read(source->files[0], source->problems, error);
-    return schedule != NULL ? goal_workload(schedule, source->files[0], error) : NULL;
+    return schedule != NULL ? goal_workload(schedule, source->files[0], source->problems, error) : NULL;
 }
 
 /* The binary's magic number, or num_ranks as the first word after comments. */

@@ -19,6 +19,7 @@ const TraceWriter writer_program = {"program", "program text, trainshed-program(
 /* clang-format off */
 static const TraceWriter *const writers[] = {
     &writer_chakra,
+    &writer_goal,
     &writer_program,
     NULL,
 };

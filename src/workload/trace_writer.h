@@ -15,7 +15,7 @@ typedef struct {
     gboolean per_rank;
 } TraceWriter;
 
-extern const TraceWriter writer_chakra, writer_program;
+extern const TraceWriter writer_chakra, writer_goal, writer_program;
 
 /* NULL-terminated. */
 const TraceWriter *const *trace_writers(void);
