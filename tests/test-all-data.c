@@ -74,7 +74,7 @@ static const struct {
     {"*nc*azure?ncv4-graph.xml", NOT_TOPOLOGY, ":1: graphs: these are rings and trees that NCCL chose, no topology; "},
     {"fabric/*ccl-*.xml", TOPOLOGY, "nccl"},
     {"fabric/netq-computeNodes.json", UNKNOWN, "GPUs of NetQ's trays: their links are in netq-topologyGraph.json"},
-    {"fabric/netq-topologyGraph.json", UNKNOWN, "NetQ's answer to a query: no description of the format is at hand"},
+    {"fabric/netq-topologyGraph.json", TOPOLOGY, "netq"},
     {"fabric/nvidia-smi-topo-*.txt", TOPOLOGY, "nvidia-smi"},
     {"fabric/slurm-topology-*.conf", TOPOLOGY, "slurm"},
     {"fabric/sonic-lab-devices.csv", BESIDE, "sonic-lab-links.csv"},

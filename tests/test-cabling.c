@@ -33,6 +33,7 @@ static const struct {
     {"sonic-minigraph-dpu.xml", "sonic-minigraph", 2, 0, 2},
     {"lldp-nxos-multiline.txt", "lldp", 10, 0, 15},
     {"lldp-arista-detail.txt", "lldp", 13, 0, 20},
+    {"netq-topologyGraph.json", "netq", 11, 8, 8 * 4 + 28 + 19},
 };
 
 START_TEST(real_files_have_their_published_counts)

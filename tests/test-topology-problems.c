@@ -106,6 +106,13 @@ static const struct {
      "</cpu>\n</system>\n",
      {":3: pci: link_width is no number of lanes",
       ":4: pci: needs the attribute class, a gpu or a nic: ", ":6: nvlink: needs a count of 1 to 1024"}},
+    {"netq",
+     "[{\"links\": [{\"compounded_links\": [\n{\"interfaces\": [{\"node\": \"n1\", \"interface\": \"e1\"}]},\n"
+     "{\"interfaces\": [{\"node\": \"n1\", \"interface\": \"e1\"}, {\"node\": \"n9\", \"interface\": \"e1\"}]}]}],\n"
+     "\"nodes\": [{\"compounded_nodes\": [{\"id\": \"n1\", \"name\": \"leaf\", \"tier\": 1},\n"
+     "{\"id\": \"n2\"}]}]}]\n",
+     {":2: a compounded link needs two interfaces with their nodes", ":3: there is no node \"n9\"",
+      ":5: a compounded node needs an id and a name"}},
     {"node-link",
      "{\"directed\": true, \"multigraph\": false,\n\"nodes\": [{\"id\": 1}, {\"id\": 2},\n{\"id\": 1},\n{\"name\": "
      "3}],\n"

@@ -26,6 +26,7 @@ static const TopologyFormat *const formats[] = {
     &topology_latency_tables,
     &topology_lldp,
     &topology_nccl,
+    &topology_netq,
     &topology_node_link,
     &topology_nvidia_smi,
     &topology_rtt,

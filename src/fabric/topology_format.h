@@ -35,7 +35,7 @@ extern const TopologyFormat topology_ibnetdiscover, topology_iblinkinfo, topolog
 extern const TopologyFormat topology_batfish, topology_containerlab, topology_lldp;
 extern const TopologyFormat topology_sonic_links, topology_sonic_minigraph;
 extern const TopologyFormat topology_zoo, topology_sndlib, topology_rtt;
-extern const TopologyFormat topology_gml, topology_latency_tables, topology_node_link;
+extern const TopologyFormat topology_gml, topology_latency_tables, topology_netq, topology_node_link;
 
 /* The table, in the order in which formats are tried. */
 const TopologyFormat *const *topology_formats(size_t *n_formats);

@@ -9,7 +9,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const TopologyOptions options = {.default_rate_Bps = 1e9, .default_latency_ps = 1000, .detour = 1};
     const TopologyFormat *const formats[] = {&topology_batfish, &topology_containerlab, &topology_lldp,
-                                             &topology_sonic_links, &topology_sonic_minigraph};
+                                             &topology_netq,    &topology_sonic_links,  &topology_sonic_minigraph};
     g_autofree char *head = g_strndup((const char *)data, size);
     const char *path = fuzz_file(data, size);
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
