@@ -128,6 +128,12 @@ static const struct {
      "Source,A,B,A\nA,,1,2\n\nB,slow,,3\nC,1\n",
      {":1: a column's name is empty or there twice: \"A\"", ":4: A: found \"slow\", expected milliseconds",
       ":5: 2 fields, the first line has 4"}},
+    {"simgrid",
+     "<platform version=\"4.1\"><zone id=\"z\" routing=\"Full\">\n<host id=\"a\"/>\n<link id=\"l\" "
+     "bandwidth=\"1Gf\"/>\n"
+     "<host id=\"b\" speed=\"1Gf\"/>\n<peer id=\"p\"/>\n</zone></platform>\n",
+     {":2: host: speed is not given", ":3: link: l: \"1Gf\" is no bandwidth above 0",
+      ":5: peer: is not read in a platform"}},
     {"slurm",
      "SwitchName=s0 Nodes=n[0-3\nSwitchName=s1\nSwitchName=s2 Nodes=n4 Switches=s9\n",
      {":1: s0: ", ":2: s1: needs Switches or Nodes", ":3: s2: there is no switch \"s9\""}},

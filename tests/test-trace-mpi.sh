@@ -91,4 +91,23 @@ run 2 check "$work/bad.txt" && has 'bad.txt:2: there is no action "hop" in time-
     has 'bad.txt:3: send: peer is "1"; a whole number up to 0 is expected' out && has ": 2 problems in 1 file" err
 ok $? "check tells all problems with their lines"
 
+# 1 MB each way at once over 1 MB/s: SPLITDUPLEX 1 s, SHARED 2 s; then both compute 1 GFLOP at the host's own speed.
+printf '0 sendRecv 1e6 1 1e6 1\n1 sendRecv 1e6 0 1e6 0\n0 barrier\n1 barrier\n0 compute 1e9\n1 compute 1e9\n' >"$work/both.txt"
+for pair in SPLITDUPLEX=1500 SHARED=2500; do
+    cat >"$work/platform.xml" <<END
+<platform version="4.1"><zone id="z" routing="Full">
+  <host id="a" speed="2Gf"/><host id="b" speed="4Gf"/>
+  <link id="l" bandwidth="1MBps" sharing_policy="${pair%=*}"/>
+  <route src="a" dst="b"><link_ctn id="l"/></route>
+</zone></platform>
+END
+    printf 'name: both\nseed: 1\nfabric: {file: platform.xml}\n%s\n%s\n' \
+        'jobs: [{name: replay, trace: both.txt, iterations: 1, warmup: 0}]' 'baseline: false' >"$work/both.yaml"
+    rm -f "$work/both.db"
+    "$TRAINSHED" run "$work/both.yaml" -q -o "$work/both.db" >"$work/out" 2>"$work/err" &&
+        "$TRAINSHED" query --csv "$work/both.db" iterations >"$work/out" 2>>"$work/err" &&
+        has "replay,0,0,${pair#*=}000000000,${pair#*=}000000000," out
+    ok $? "a trace runs on a platform of SimGrid whose link is ${pair%=*}"
+done
+
 echo "1..$number"

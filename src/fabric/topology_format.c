@@ -30,6 +30,7 @@ static const TopologyFormat *const formats[] = {
     &topology_node_link,
     &topology_nvidia_smi,
     &topology_rtt,
+    &topology_simgrid,
     &topology_slurm,
     &topology_ns3,
     &topology_sndlib,

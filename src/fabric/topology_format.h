@@ -29,7 +29,7 @@ typedef struct {
 } TopologyFormat;
 
 /* Each in the file of its reader. */
-extern const TopologyFormat topology_graphml, topology_htsim, topology_slurm;
+extern const TopologyFormat topology_graphml, topology_htsim, topology_simgrid, topology_slurm;
 extern const TopologyFormat topology_astra, topology_ns3;
 extern const TopologyFormat topology_ibnetdiscover, topology_iblinkinfo, topology_nccl, topology_nvidia_smi;
 extern const TopologyFormat topology_batfish, topology_containerlab, topology_lldp;
