@@ -36,6 +36,11 @@ ranks(uint32_t n)
     const uint32_t sizes[] = {2, n / 2};
     if (n % 2 == 0)
         workload_add_mesh(workload, axes, sizes, 2);
+    static const uint32_t numbered[] = {0, 2, 1, 3}; /* as a recorded trace's: "1" of ranks 0 and 2, "2" of 1 and 3 */
+    if (n == 4) {
+        workload_add_group(workload, "1", numbered, 2);
+        workload_add_group(workload, "2", numbered + 2, 2);
+    }
     return workload;
 }
 
@@ -61,6 +66,15 @@ static const struct {
     {{.policy = PLACEMENT_RAIL}, 6, {0, 1, 2, 3, 4, 5}, NULL},
     {{.policy = PLACEMENT_AXIS, .axis = TEXT("tp"), .over = TEXT("building")}, 4, {0, 8, 1, 9}, NULL},
     {{.policy = PLACEMENT_AXIS, .axis = TEXT("dp"), .over = TEXT("building")}, 4, {0, 1, 8, 9}, NULL},
+    {{.policy = PLACEMENT_AXIS, .axis = TEXT("1 2"), .over = TEXT("building")}, 4, {0, 1, 8, 9}, NULL},
+    {{.policy = PLACEMENT_AXIS, .axis = TEXT("1"), .over = TEXT("building")},
+     4,
+     {0},
+     "policy axis: rank 1 is in no group of axis \"1\""},
+    {{.policy = PLACEMENT_AXIS, .axis = TEXT("1 3"), .over = TEXT("building")},
+     4,
+     {0},
+     "policy axis: the job has no axis \"3\""},
     {{.policy = PLACEMENT_GIVEN, .gpus = given}, 2, {15, 2}, NULL},
     {{.policy = PLACEMENT_GIVEN, .gpus = given_twice},
      2,

@@ -201,21 +201,42 @@ place_rail(Choice *choice, GError **error)
     return TRUE;
 }
 
+/* The groups of an axis: the one of this name, or those whose names stand in it, parted by blanks. NULL with an error.
+ */
+static GArray *
+axis_groups(const Choice *choice, const char *axis, GError **error)
+{
+    g_autoptr(GArray) groups = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    uint32_t group = workload_find_group(choice->workload, axis);
+    g_auto(GStrv) names = g_strsplit(group == INDEX_NONE ? axis : "", " ", -1);
+    for (char **name = names; group == INDEX_NONE && *name != NULL; name++) {
+        uint32_t one = workload_find_group(choice->workload, *name);
+        if (one == INDEX_NONE) {
+            error_input(error, "policy axis: the job has no axis \"%s\"", *name);
+            return NULL;
+        }
+        g_array_append_val(groups, one);
+    }
+    if (group != INDEX_NONE)
+        g_array_append_val(groups, group);
+    return g_steal_pointer(&groups);
+}
+
 /* A rank's place among the members of its group tells its unit. */
 static gboolean
 place_axis(Choice *choice, GError **error)
 {
-    const char *axis = choice->spec->axis;
-    uint32_t group = axis ? workload_find_group(choice->workload, axis) : INDEX_NONE;
-    if (group == INDEX_NONE)
-        return error_input(error, "policy axis: the job has no axis \"%s\"", axis ? axis : "");
-    if (!enough(choice, error))
+    const char *axis = choice->spec->axis ? choice->spec->axis : "";
+    g_autoptr(GArray) groups = axis_groups(choice, axis, error);
+    if (groups == NULL || !enough(choice, error))
         return FALSE;
     uint32_t n = choice->workload->n_ranks, units = choice->names->len;
     g_autofree uint32_t *unit = g_new(uint32_t, n);
     for (uint32_t r = 0; r < n; r++) {
         uint32_t size, at = 0;
-        const uint32_t *members = workload_members(choice->workload, group, r, &size);
+        const uint32_t *members = NULL;
+        for (uint32_t i = 0; members == NULL && i < groups->len; i++)
+            members = workload_members(choice->workload, g_array_index(groups, uint32_t, i), r, &size);
         if (members == NULL)
             return error_input(error, "policy axis: rank %u is in no group of axis \"%s\"", r, axis);
         while (members[at] != r)
