@@ -187,6 +187,32 @@ START_TEST(what_is_wrong_is_named_with_its_step)
 }
 END_TEST
 
+/* Three mistakes, each told with its line; the steps behind a bad one keep their numbers, deps on it are no problem. */
+START_TEST(three_mistakes_are_three_problems)
+{
+    g_autofree char *path = support_save(
+        "<algo ngpus='2' nchunksperloop='1' coll='allreduce' inplace='1'>\n<gpu id='0' i_chunks='1' o_chunks='0' "
+        "s_chunks='1'>\n<tb id='0' send='1' recv='-1' chan='0'>\n"
+        "<step s='0' type='fly' srcbuf='i' srcoff='0' dstbuf='i' dstoff='0' cnt='1' depid='-1' deps='-1'/>\n"
+        "<step s='1' type='s' srcbuf='i' srcoff='4' dstbuf='i' dstoff='0' cnt='1' depid='0' deps='0'/>\n</tb>\n</gpu>\n"
+        "<gpu id='1' i_chunks='1' o_chunks='0' s_chunks='1'>\n<tb id='7' send='-1' recv='0' chan='0'>\n</tb>\n</gpu>\n"
+        "</algo>\n");
+    static const char *const expected[] = {":4: step: type: found \"fly\", expected s, r, rcs",
+                                           ":5: step: srcoff 4 and 1 chunks: the buffer has 1",
+                                           ":9: tb: id: found 7, expected 0"};
+    g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+    GError *error = NULL;
+    ck_assert(!msccl_check(path, problems, &error));
+    ck_assert_uint_eq(problems->len, 3);
+    for (guint i = 0; i < 3; i++) {
+        g_autofree char *text = g_strconcat(path, expected[i], NULL);
+        ck_assert_msg(g_str_has_prefix(problems->pdata[i], text), "%s", (const char *)problems->pdata[i]);
+    }
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT, ": 3 problems");
+    g_unlink(path);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -197,6 +223,7 @@ main(void)
     tcase_add_test(tcase, other_sizes_go_the_default_way);
     tcase_add_test(tcase, an_exchange_by_hand);
     tcase_add_loop_test(tcase, what_is_wrong_is_named_with_its_step, 0, G_N_ELEMENTS(bad));
+    tcase_add_test(tcase, three_mistakes_are_three_problems);
     suite_add_tcase(suite, tcase);
     return support_main(suite);
 }

@@ -7,13 +7,14 @@
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/topology.h"
+#include "collective/msccl.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct {
     char *fabric, *ranks, *bytes, *model, *algorithm, *grain, *slice, *routing, *reduce_cost, *weights;
-    char *as, *system, *back_end, *busbw;
+    char *as, *system, *back_end, *busbw, *check;
     int channels, root;
     char **sets;
 } Options;
@@ -25,7 +26,7 @@ options_clear(Options *options)
 {
     char *texts[] = {options->fabric, options->ranks,  options->bytes,    options->model,       options->algorithm,
                      options->grain,  options->slice,  options->routing,  options->reduce_cost, options->weights,
-                     options->as,     options->system, options->back_end, options->busbw};
+                     options->as,     options->system, options->back_end, options->busbw,       options->check};
     for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_strfreev(options->sets);
@@ -295,6 +296,20 @@ describe(void)
     return g_string_free(g_steal_pointer(&text), FALSE);
 }
 
+/* Prints each problem; the error counts them. */
+static gboolean
+check_algorithm(const char *path, GError **error)
+{
+    g_autoptr(GPtrArray) problems = g_ptr_array_new_with_free_func(g_free);
+    gboolean good = msccl_check(path, problems, error);
+    for (guint i = 0; i < problems->len; i++)
+        printf("problem: %s\n", (const char *)problems->pdata[i]);
+    if (good)
+        printf("ok: %s: every chunk reaches where the collective says\n", path);
+    fflush(stdout);
+    return good;
+}
+
 static gboolean
 run(int argc, char **argv, GError **error)
 {
@@ -323,14 +338,19 @@ run(int argc, char **argv, GError **error)
         {"busbw", 0, 0, G_OPTION_ARG_STRING, &o.busbw, "With --as simai: the bus bandwidth", "RATE"},
         {"back-end", 0, 0, G_OPTION_ARG_STRING, &o.back_end, "With --as: unaware (default) or aware of congestion",
          "NAME"},
+        {"check", 0, 0, G_OPTION_ARG_FILENAME, &o.check, "Only tell all that is wrong with an MSCCL XML file", "FILE"},
         {NULL},
     };
     g_autoptr(GOptionContext) context = g_option_context_new("COLLECTIVE");
     g_option_context_add_main_entries(context, entries, NULL);
     g_autofree char *more = describe();
     g_option_context_set_description(context, more);
-    if (!topology_arguments(context, &argc, &argv, 1, 1, error))
+    if (!topology_arguments(context, &argc, &argv, 0, 1, error))
         return FALSE;
+    if (o.check != NULL)
+        return check_algorithm(o.check, error);
+    if (argc < 2)
+        return error_input(error, "which collective? one of those that --help lists");
     return run_options(&o, argv[1], error);
 }
 

@@ -2,6 +2,7 @@
 #include "collective/msccl.h"
 
 #include "base/error.h"
+#include "base/problems.h"
 #include "base/xml_tree.h"
 
 #include <string.h>
@@ -12,6 +13,7 @@ enum { MOST_GPUS = 256, MOST_CHUNKS = 1 << 20, MOST_STEPS = 1 << 24, MOST_BLOCKS
 
 typedef struct {
     XmlTree *tree;
+    GPtrArray *problems; /* NULL = stop at the first */
     Msccl *msccl;
     MscclBuffers *buffers; /* of each GPU */
     GArray *places;        /* of MscclPlace, by step */
@@ -131,6 +133,22 @@ read_step(Reader *reader, const XmlElement *element, uint32_t gpu, uint32_t bloc
     return TRUE;
 }
 
+/* In the place of a bad step, so that those behind it keep their numbers. */
+static void
+add_no_step(Reader *reader, uint32_t gpu, uint32_t block, size_t line)
+{
+    MscclStep step = {.gpu = gpu,
+                      .block = block,
+                      .line = line,
+                      .from = INDEX_NONE,
+                      .previous = INDEX_NONE,
+                      .dep = INDEX_NONE,
+                      .first_id = INDEX_NONE};
+    MscclPlace place = {.offset = {-1, -1}};
+    g_array_append_val(reader->msccl->steps, step);
+    g_array_append_val(reader->places, place);
+}
+
 /* A connection belongs to one thread block. */
 static gboolean
 take_connection(Reader *reader, const XmlElement *element, uint32_t gpu, int64_t peer, int64_t channel, gboolean send,
@@ -167,8 +185,12 @@ read_block(Reader *reader, const XmlElement *element, uint32_t gpu, uint32_t ind
     for (const XmlElement *step = xml_child(element, "step"); step != NULL; step = xml_next(step), n++) {
         if (reader->msccl->steps->len == MOST_STEPS)
             return xml_fail(reader->tree, step, error, "more than %d steps", MOST_STEPS);
-        if (!read_step(reader, step, gpu, number, n, send, receive, (uint32_t)channel, error))
+        GError *wrong = NULL;
+        if (read_step(reader, step, gpu, number, n, send, receive, (uint32_t)channel, &wrong))
+            continue;
+        if (!problems_go_on(reader->problems, wrong, error))
             return FALSE;
+        add_no_step(reader, gpu, number, step->line);
     }
     for (uint32_t i = first; i < reader->msccl->steps->len; i++) {
         MscclStep *step = &g_array_index(reader->msccl->steps, MscclStep, i);
@@ -212,10 +234,14 @@ read_gpu(Reader *reader, const XmlElement *element, uint32_t gpu, GError **error
         return xml_fail(reader->tree, element, error, "id: found %" G_GINT64_FORMAT ", expected %u", id, gpu);
     reader->buffers[gpu] = (MscclBuffers){(uint32_t)input, (uint32_t)output, (uint32_t)scratch};
     uint32_t first_block = reader->first->len, first_step = reader->msccl->steps->len, n = 0;
-    for (const XmlElement *block = xml_child(element, "tb"); block != NULL; block = xml_next(block), n++)
-        if (!read_block(reader, block, gpu, n, error))
+    guint before = problems_count(reader->problems);
+    for (const XmlElement *block = xml_child(element, "tb"); block != NULL; block = xml_next(block), n++) {
+        GError *wrong = NULL;
+        if (!read_block(reader, block, gpu, n, &wrong) && !problems_go_on(reader->problems, wrong, error))
             return FALSE;
-    return resolve_deps(reader, first_block, first_step, error);
+    }
+    /* Deps may lead to what was passed over. */
+    return problems_count(reader->problems) > before || resolve_deps(reader, first_block, first_step, error);
 }
 
 /* Of allgather the input, of reduce_scatter the output is one part in n_gpus; all else is whole, or absent in place. */
@@ -275,6 +301,7 @@ read_file(Reader *reader, GError **error)
 {
     const XmlElement *root = xml_tree_root(reader->tree);
     gboolean in_place, out_of_place;
+    guint before = problems_count(reader->problems);
     if (strcmp(root->name, "algo") != 0)
         return xml_fail(reader->tree, root, error, "expected algo, the root of an MSCCL algorithm");
     if (!read_head(reader, root, &in_place, &out_of_place, error))
@@ -284,21 +311,25 @@ read_file(Reader *reader, GError **error)
     for (const XmlElement *gpu = xml_child(root, "gpu"); gpu != NULL; gpu = xml_next(gpu), n++) {
         if (n == reader->msccl->n_gpus)
             return xml_fail(reader->tree, gpu, error, "more than ngpus %u", n);
-        if (!read_gpu(reader, gpu, n, error) || !check_sizes(reader, gpu, n, error))
+        GError *wrong = NULL;
+        if ((!read_gpu(reader, gpu, n, &wrong) || !check_sizes(reader, gpu, n, &wrong)) &&
+            !problems_go_on(reader->problems, wrong, error))
             return FALSE;
     }
     if (n < reader->msccl->n_gpus)
         return xml_fail(reader->tree, root, error, "has %u gpu elements, ngpus says %u", n, reader->msccl->n_gpus);
     const MscclPlace *places = (const MscclPlace *)(const void *)reader->places->data;
     const char *path = xml_tree_path(reader->tree);
+    if (!problems_none_since(reader->problems, before, path, error))
+        return FALSE;
     return (!in_place || msccl_execute(reader->msccl, path, reader->buffers, places, TRUE, error)) &&
            (!out_of_place || msccl_execute(reader->msccl, path, reader->buffers, places, FALSE, error));
 }
 
-Msccl *
-msccl_read(const char *path, GError **error)
+static Msccl *
+read(const char *path, GPtrArray *problems, GError **error)
 {
-    Reader reader = {.tree = xml_tree_read(path, FILE_LIMIT, error)};
+    Reader reader = {.tree = xml_tree_read(path, FILE_LIMIT, error), .problems = problems};
     if (reader.tree == NULL)
         return NULL;
     Msccl *msccl = reader.msccl = g_new0(Msccl, 1);
@@ -316,6 +347,19 @@ msccl_read(const char *path, GError **error)
     g_free(reader.buffers);
     xml_tree_free(reader.tree);
     return msccl;
+}
+
+Msccl *
+msccl_read(const char *path, GError **error)
+{
+    return read(path, NULL, error);
+}
+
+gboolean
+msccl_check(const char *path, GPtrArray *problems, GError **error)
+{
+    g_autoptr(Msccl) msccl = read(path, problems, error);
+    return msccl != NULL;
 }
 
 void

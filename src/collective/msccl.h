@@ -39,6 +39,9 @@ typedef struct {
 
 /* NULL with an INPUT error "PATH:LINE: ...". */
 Msccl *msccl_read(const char *path, GError **error);
+/* The same, only to tell all that is wrong: bad elements go to problems (base/problems.h) and are passed over. FALSE
+ * with an error where there is any; what the algorithm does is looked at where every element is good. */
+gboolean msccl_check(const char *path, GPtrArray *problems, GError **error);
 void msccl_free(Msccl *msccl); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(Msccl, msccl_free)
 
