@@ -159,6 +159,66 @@ START_TEST(real_files_have_as_many_problems)
 }
 END_TEST
 
+/* --- sizes --- */
+
+START_TEST(resnet_without_sizes_is_refused)
+{
+    NEED_SHARED(archive, "data/chakra/astra-sim/resnet50_dp_64npus.tar.gz");
+    g_autofree char *command = g_strdup_printf("tar -xzf '%s' -C %s", archive, folder);
+    ck_assert_int_eq(system(command), 0);
+    g_autofree char *pattern = g_strdup_printf("%s/Resnet50_DataParallel.*.et", folder);
+    const char *patterns[] = {pattern, NULL};
+    g_auto(GStrv) files = trace_pair(NULL, patterns, NULL);
+    TraceSource source = {.files = files, .n_files = g_strv_length(files)};
+    GError *error = NULL;
+    ck_assert_ptr_null(trace_read(NULL, &source, &error));
+    support_expect_error(
+        &error, TRAINSHED_ERROR_INPUT,
+        "Resnet50_DataParallel.0.et: byte 2387: node 55 \"COMM_COLL_NODE_fc1000_ALLREDUCE\": COMM_COLL_NODE has no "
+        "attribute comm_size");
+}
+END_TEST
+
+/* The same trace with bytes from a file: one line for all 54 all-reduces, one for the first by its node's name. */
+START_TEST(resnet_takes_its_sizes_from_a_file)
+{
+    NEED_SHARED(archive, "data/chakra/astra-sim/resnet50_dp_64npus.tar.gz");
+    g_autofree char *command = g_strdup_printf("tar -xzf '%s' -C %s", archive, folder);
+    ck_assert_int_eq(system(command), 0);
+    static const char sizes[] = "call,bytes\nall_reduce,1 MiB\nCOMM_COLL_NODE_fc1000_ALLREDUCE,8196000\nother,1\n";
+    g_autofree char *path = save("sizes", 0, "csv", g_string_new(sizes));
+    g_autofree char *pattern = g_strdup_printf("%s/Resnet50_DataParallel.*.et", folder);
+    const char *patterns[] = {pattern, NULL};
+    g_auto(GStrv) files = trace_pair(NULL, patterns, NULL);
+    TraceSource source = {.files = files, .n_files = g_strv_length(files), .sizes_file = path};
+    GError *error = NULL;
+    g_autoptr(Workload) workload = trace_read(NULL, &source, &error);
+    ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
+    ck_assert_uint_eq(workload->n_ranks, 64);
+    ck_assert_uint_eq(workload->programs->len, 1);
+    const GArray *ops = workload_program(workload, 0)->ops;
+    ck_assert_uint_eq(ops->len, 215);
+    uint64_t bytes = 0, n = 0;
+    for (uint32_t i = 0; i < ops->len; i++) {
+        const Op *op = &g_array_index(ops, Op, i);
+        bytes += op->kind == OP_COLLECTIVE ? op->bytes : 0;
+        n += op->kind == OP_COLLECTIVE;
+    }
+    ck_assert_uint_eq(n, 54);
+    ck_assert_uint_eq(bytes, 53 * 1048576 + 8196000);
+    g_autofree char *first = g_strdup_printf("the bytes of 3456 collectives are those of %s", path);
+    g_autofree char *second =
+        g_strdup_printf("1 lines of %s name calls that the trace has not, or has with their bytes", path);
+    ck_assert_str_eq(g_ptr_array_index(workload->notes, 0), first);
+    ck_assert_str_eq(g_ptr_array_index(workload->notes, 1), second);
+
+    g_autofree char *empty = save("sizes", 0, "csv", g_string_new("call,bytes\n"));
+    ck_assert_ptr_null(trace_read(NULL, &source, &error));
+    support_expect_error(&error, TRAINSHED_ERROR_INPUT,
+                         "COMM_COLL_NODE has no attribute comm_size, and /tmp/trainshed-test-chakra");
+}
+END_TEST
+
 /* --- contraction --- */
 
 enum { MOST_OPS = 40 };
@@ -349,6 +409,57 @@ START_TEST(groups_of_metadata_are_checked)
 }
 END_TEST
 
+/* --- group files --- */
+
+static const struct {
+    const char *text, *message;
+} group_files[] = {
+    {"{\"1\": [0, 1], \"2\": []}", NULL},
+    {"{\"0\": [0]}", ":1: group id \"0\"; expected a whole number above 0 (0 is all ranks)"},
+    {"{\"a\": [0]}", ":1: group id \"a\"; expected a whole number above 0 (0 is all ranks)"},
+    {"{\"1\": [0],\n\"1\": [1]}", ":2: group \"1\" is given twice"},
+    {"{\"1\": [0, 2]}", ":1: group \"1\" names rank 2; there are ranks 0 to 1"},
+    {"{\"1\": [1, 0, 1]}", ":1: group \"1\" names rank 1 twice"},
+    {"{\"1\": [-1]}", ":1: group \"1\" holds -1; expected ranks"},
+    {"{\"1\": 0}", ":1: group \"1\" is no array of ranks"},
+    {"[]", ":1: not an object; expected groups like {\"1\": [0, 1]}"},
+};
+
+START_TEST(group_files_are_read_or_refused)
+{
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        GString *file = file_new();
+        GString *node = node_new(1, "c", 7);
+        put_attribute(node, "comm_type", 9, 9);
+        put_text_attribute(node, "pg_name", rank == 0 ? "1" : "2");
+        put_record(file, node);
+        GString *other = node_new(2, "d", 7);
+        put_attribute(other, "comm_type", 9, 9);
+        put_text_attribute(other, "pg_name", rank == 0 ? "2" : "1");
+        put_record(file, other);
+        g_autofree char *path = save("pair", rank, "et", file);
+    }
+    g_autofree char *groups = save("groups", 0, "json", g_string_new(group_files[_i].text));
+    g_autofree char *first = g_strdup_printf("%s/pair.0.et", folder), *second = g_strdup_printf("%s/pair.1.et", folder);
+    char *files[] = {first, second, NULL};
+    TraceSource source = {.files = files, .n_files = 2, .groups_file = groups};
+    GError *error = NULL;
+    g_autoptr(Workload) workload = trace_chakra.read(&source, &error);
+    if (group_files[_i].message != NULL) {
+        g_autofree char *expected = g_strdup_printf("%s%s", groups, group_files[_i].message);
+        ck_assert_ptr_null(workload);
+        ck_assert_str_eq(error->message, expected);
+        g_clear_error(&error);
+        return;
+    }
+    ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
+    ck_assert_uint_eq(workload->groups->len, 2);
+    uint32_t n;
+    workload_members(workload, 1, 0, &n);
+    ck_assert_uint_eq(n, 2); /* an empty list is all ranks */
+}
+END_TEST
+
 /* --- outlines --- */
 
 /* Lines that are in what trace info tells; counts of a separate decoder (Python), and of the data's README where it has
@@ -477,10 +588,13 @@ main(void)
     tcase_add_test(all, every_problem_of_a_json_file_is_told);
     tcase_add_test(all, each_knot_is_told_by_one_circle);
     tcase_add_loop_test(all, real_files_have_as_many_problems, 0, G_N_ELEMENTS(real));
+    tcase_add_test(all, resnet_without_sizes_is_refused);
+    tcase_add_test(all, resnet_takes_its_sizes_from_a_file);
     tcase_add_loop_test(all, contraction_keeps_who_waits_for_whom, 0, 100);
     tcase_add_test(all, a_marker_between_many_stays);
     tcase_add_test(all, groups_of_metadata_are_a_ranks_own);
     tcase_add_loop_test(all, groups_of_metadata_are_checked, 0, G_N_ELEMENTS(bad_groups));
+    tcase_add_loop_test(all, group_files_are_read_or_refused, 0, G_N_ELEMENTS(group_files));
     tcase_add_loop_test(all, outlines_tell_what_is_there_and_what_is_missing, 0, G_N_ELEMENTS(outlines));
     tcase_add_test(all, an_outline_tells_span_and_steps);
     suite_add_tcase(suite, all);

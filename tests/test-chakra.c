@@ -204,21 +204,6 @@ START_TEST(llama_without_its_groups_is_refused)
 }
 END_TEST
 
-START_TEST(resnet_without_sizes_is_refused)
-{
-    NEED_SHARED(archive, "data/chakra/astra-sim/resnet50_dp_64npus.tar.gz");
-    g_autofree char *command = g_strdup_printf("tar -xzf '%s' -C %s", archive, folder);
-    ck_assert_int_eq(system(command), 0);
-    g_autofree char *pattern = g_strdup_printf("%s/Resnet50_DataParallel.*.et", folder);
-    GError *error = NULL;
-    ck_assert_ptr_null(read_pattern(pattern, NULL, &error));
-    support_expect_error(
-        &error, TRAINSHED_ERROR_INPUT,
-        "Resnet50_DataParallel.0.et: byte 2387: node 55 \"COMM_COLL_NODE_fc1000_ALLREDUCE\": COMM_COLL_NODE has no "
-        "attribute comm_size");
-}
-END_TEST
-
 /* Its counts are those of a separate decoder (Python): 3664 nodes, of them 2448 with is_cpu_op, 14 of these typed
  * COMM_COLL; 1209 other COMP, 157 of them without a time, which are taken out; 7 kernels of NCCL; 1277 of 3664
  * ctrl_deps lead nowhere, the first in order of id that of node 216. What is left has circles: callers wait for what
@@ -659,56 +644,6 @@ START_TEST(every_prefix_of_a_real_file_is_handled)
 }
 END_TEST
 
-/* --- group files --- */
-
-static const struct {
-    const char *text, *message;
-} group_files[] = {
-    {"{\"1\": [0, 1], \"2\": []}", NULL},
-    {"{\"0\": [0]}", ":1: group id \"0\"; expected a whole number above 0 (0 is all ranks)"},
-    {"{\"a\": [0]}", ":1: group id \"a\"; expected a whole number above 0 (0 is all ranks)"},
-    {"{\"1\": [0],\n\"1\": [1]}", ":2: group \"1\" is given twice"},
-    {"{\"1\": [0, 2]}", ":1: group \"1\" names rank 2; there are ranks 0 to 1"},
-    {"{\"1\": [1, 0, 1]}", ":1: group \"1\" names rank 1 twice"},
-    {"{\"1\": [-1]}", ":1: group \"1\" holds -1; expected ranks"},
-    {"{\"1\": 0}", ":1: group \"1\" is no array of ranks"},
-    {"[]", ":1: not an object; expected groups like {\"1\": [0, 1]}"},
-};
-
-START_TEST(group_files_are_read_or_refused)
-{
-    for (uint32_t rank = 0; rank < 2; rank++) {
-        g_autoptr(GString) file = file_new();
-        GString *node = node_new(1, "c", 7);
-        put_attribute(node, "comm_type", 9, 9);
-        put_text_attribute(node, "pg_name", rank == 0 ? "1" : "2");
-        put_record(file, node);
-        GString *other = node_new(2, "d", 7);
-        put_attribute(other, "comm_type", 9, 9);
-        put_text_attribute(other, "pg_name", rank == 0 ? "2" : "1");
-        put_record(file, other);
-        g_autofree char *name = g_strdup_printf("grouped.%u.et", rank);
-        g_autofree char *path = save(name, file->str, file->len);
-    }
-    g_autofree char *groups = save("groups.json", group_files[_i].text, strlen(group_files[_i].text));
-    g_autofree char *pattern = g_strdup_printf("%s/grouped.*.et", folder);
-    GError *error = NULL;
-    g_autoptr(Workload) workload = read_pattern(pattern, groups, &error);
-    if (group_files[_i].message != NULL) {
-        g_autofree char *expected = g_strdup_printf("%s%s", groups, group_files[_i].message);
-        ck_assert_ptr_null(workload);
-        ck_assert_str_eq(error->message, expected);
-        g_clear_error(&error);
-        return;
-    }
-    ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
-    ck_assert_uint_eq(workload->groups->len, 2);
-    uint32_t n;
-    workload_members(workload, 1, 0, &n);
-    ck_assert_uint_eq(n, 2); /* an empty list is all ranks */
-}
-END_TEST
-
 static void
 remove_folder(void)
 {
@@ -729,7 +664,6 @@ main(void)
     tcase_add_test(real, custom_ring_sends_to_the_next_rank);
     tcase_add_test(real, llama_has_the_counts_of_an_independent_decoder);
     tcase_add_test(real, llama_without_its_groups_is_refused);
-    tcase_add_test(real, resnet_without_sizes_is_refused);
     tcase_add_test(real, a_pytorch_trace_is_read_with_notes);
     tcase_add_test(real, every_prefix_of_a_real_file_is_handled);
     suite_add_tcase(suite, real);
@@ -750,7 +684,6 @@ main(void)
     tcase_add_test(bad, ids_are_once_and_deps_that_lead_nowhere_are_noted);
     tcase_add_test(bad, broken_records_are_refused_with_their_place);
     tcase_add_test(bad, every_prefix_is_a_whole_file_or_an_error);
-    tcase_add_loop_test(bad, group_files_are_read_or_refused, 0, G_N_ELEMENTS(group_files));
     suite_add_tcase(suite, bad);
     int status = support_main(suite);
     remove_folder();

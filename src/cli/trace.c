@@ -44,8 +44,8 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
     const GOptionEntry entries[] = {
         {"format", 0, 0, G_OPTION_ARG_STRING, &request->format, "the format's name (default: by content)", "NAME"},
         {"groups", 0, 0, G_OPTION_ARG_FILENAME, &request->groups, "communicator groups of a Chakra trace", "FILE"},
-        {"sizes", 0, 0, G_OPTION_ARG_FILENAME, &request->sizes, "bytes of calls that an Nsight Systems trace lacks",
-         "FILE"},
+        {"sizes", 0, 0, G_OPTION_ARG_FILENAME, &request->sizes,
+         "bytes of collectives that a Chakra or Nsight Systems trace lacks", "FILE"},
         {"ranks", 0, 0, G_OPTION_ARG_INT, &request->ranks, "how many ranks run a layer table or text workload", "N"},
         {"model-parallel", 0, 0, G_OPTION_ARG_INT, &request->model_parallel,
          "how many of them are model-parallel, where the file does not say", "N"},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "workload/chakra_trace.h"
+#include "workload/message_sizes.h"
 
 typedef struct {
     Workload *workload;
@@ -14,8 +15,11 @@ typedef struct {
     GHashTable *group_stream; /* group + 1 -> stream + 1, of the program */
     GHashTable *group_index;  /* name -> group + 1, of the groups' file */
     GHashTable *own_groups;   /* the same, of the trace's METADATA nodes: these come first */
+    MessageSizes *sizes;      /* bytes that the traces lack; NULL = none */
+    GHashTable *calls_of;     /* name -> how many collectives of that name or kind the rank has had without bytes */
     uint32_t all;             /* the group of all ranks, INDEX_NONE until used */
     /* Counted for the notes: */
+    uint64_t sized; /* collectives whose bytes came from the file of sizes */
     uint64_t partial, free_of_cost, timed, communications, broken, contracted;
     uint64_t calls;       /* collectives that a host only calls */
     uint64_t storage;     /* nodes of proposed types */

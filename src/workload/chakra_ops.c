@@ -20,8 +20,6 @@ static const int kinds[] = {COLLECTIVE_ALL_REDUCE,
                             COLLECTIVE_REDUCE_SCATTER,
                             COLLECTIVE_BARRIER};
 
-enum { COMM_BARRIER = 9 }; /* needs no bytes */
-
 /* Types that were proposed for the schema: their nodes take their recorded time. */
 enum { FIRST_PROPOSED = CHAKRA_TYPES, LAST_PROPOSED = 10 };
 
@@ -45,15 +43,29 @@ need(const Maker *maker, const ChakraNode *node, ChakraNumber number, GError **e
                        chakra_number_name(number));
 }
 
-/* A collective's kind and bytes: both are told where both are missing. */
-static gboolean
-need_kind_and_bytes(const Maker *maker, const ChakraNode *node, GError **error)
+/* How many calls of this name the rank has had, this one counted. */
+static uint32_t
+count_call(Maker *maker, const char *name)
 {
-    gboolean kind = node->has >> CHAKRA_COMM_TYPE & 1, bytes = node->has >> CHAKRA_COMM_SIZE & 1;
-    if (!kind && !bytes)
-        return chakra_fail(maker, node, error, "COMM_COLL_NODE has no attribute comm_type and no comm_size");
-    gboolean barrier = kind && node->number[CHAKRA_COMM_TYPE] == COMM_BARRIER;
-    return need(maker, node, CHAKRA_COMM_TYPE, error) && (barrier || need(maker, node, CHAKRA_COMM_SIZE, error));
+    uint32_t n = GPOINTER_TO_UINT(g_hash_table_lookup(maker->calls_of, name)) + 1;
+    g_hash_table_insert(maker->calls_of, g_strdup(name), GUINT_TO_POINTER(n));
+    return n;
+}
+
+/* S of a collective without comm_size, by its node's name or its kind. */
+static gboolean
+find_size(Maker *maker, const ChakraNode *node, CollectiveKind kind, uint64_t *bytes, GError **error)
+{
+    const char *name = chakra_node_name(maker->trace, node), *kind_name = collective_kind_name(kind);
+    if (maker->sizes == NULL)
+        return need(maker, node, CHAKRA_COMM_SIZE, error);
+    uint32_t by_name = count_call(maker, name), by_kind = count_call(maker, kind_name);
+    maker->sized++;
+    return message_sizes_find(maker->sizes, name, by_name, bytes) ||
+           message_sizes_find(maker->sizes, kind_name, by_kind, bytes) ||
+           chakra_fail(maker, node, error,
+                       "COMM_COLL_NODE has no attribute comm_size, and %s has neither its name nor %s",
+                       maker->source->sizes_file, kind_name);
 }
 
 static uint32_t
@@ -113,6 +125,10 @@ stream_of_group(Maker *maker, uint32_t group)
 static gboolean
 collective_kind(const Maker *maker, const ChakraNode *node, CollectiveKind *kind, GError **error)
 {
+    if (!(node->has & 1u << CHAKRA_COMM_TYPE) && !(node->has & 1u << CHAKRA_COMM_SIZE)) /* both are told */
+        return chakra_fail(maker, node, error, "COMM_COLL_NODE has no attribute comm_type and no comm_size");
+    if (!need(maker, node, CHAKRA_COMM_TYPE, error))
+        return FALSE;
     int64_t type = node->number[CHAKRA_COMM_TYPE];
     if (type >= (int64_t)G_N_ELEMENTS(kinds))
         return chakra_fail(maker, node, error, "comm_type is %" G_GINT64_FORMAT "; expected 0 to %u", type,
@@ -124,26 +140,36 @@ collective_kind(const Maker *maker, const ChakraNode *node, CollectiveKind *kind
     return TRUE;
 }
 
+/* S: what each contributes, times the members for an all-gather, whose result S counts. */
+static gboolean
+collective_bytes(Maker *maker, const ChakraNode *node, uint32_t n, Op *op, GError **error)
+{
+    if (op->collective == COLLECTIVE_BARRIER)
+        return TRUE;
+    if (!(node->has & 1u << CHAKRA_COMM_SIZE))
+        return find_size(maker, node, op->collective, &op->bytes, error);
+    op->bytes = (uint64_t)node->number[CHAKRA_COMM_SIZE];
+    if (op->collective != COLLECTIVE_ALL_GATHER)
+        return TRUE;
+    if (op->bytes > INT64_MAX / n)
+        return chakra_fail(maker, node, error, "comm_size x %u members is above 2^63 - 1", n);
+    op->bytes *= n;
+    return TRUE;
+}
+
 static gboolean
 make_collective(Maker *maker, const ChakraNode *node, Op *op, GError **error)
 {
-    if (!need_kind_and_bytes(maker, node, error) || !collective_kind(maker, node, &op->collective, error))
-        return FALSE;
-    if (!find_group(maker, node, &op->group, error))
-        return FALSE;
-
     uint32_t n;
+    if (!collective_kind(maker, node, &op->collective, error) || !find_group(maker, node, &op->group, error))
+        return FALSE;
     if (workload_members(maker->workload, op->group, maker->rank, &n) == NULL) {
         const Group *group = g_ptr_array_index(maker->workload->groups, op->group);
         return chakra_fail(maker, node, error, "its group \"%s\" does not hold rank %u, whose file this is",
                            group->name, maker->rank);
     }
-    op->bytes = (uint64_t)node->number[CHAKRA_COMM_SIZE];
-    if (op->collective == COLLECTIVE_ALL_GATHER) { /* the size each contributes; S counts the result */
-        if (op->bytes > INT64_MAX / n)
-            return chakra_fail(maker, node, error, "comm_size x %u members is above 2^63 - 1", n);
-        op->bytes *= n;
-    }
+    if (!collective_bytes(maker, node, n, op, error))
+        return FALSE;
     op->stream = stream_of_group(maker, op->group);
     maker->partial += node->partial;
     return TRUE;

@@ -67,6 +67,7 @@ make_program(Maker *maker, uint32_t index)
     maker->gpu = maker->cpu = INDEX_NONE;
     g_hash_table_remove_all(maker->group_stream);
     g_hash_table_remove_all(maker->own_groups);
+    g_hash_table_remove_all(maker->calls_of);
     if (!check_ids(maker, sorted) ||
         !chakra_groups_take(maker->workload, maker->trace, maker->rank, maker->own_groups, &maker->problems) ||
         !make_ops(maker, sorted))
@@ -79,15 +80,11 @@ make_program(Maker *maker, uint32_t index)
     return count_problems(maker) == problems;
 }
 
+/* What was read otherwise than it stands there. */
 static void
-describe(Maker *maker)
+note_changes(const Maker *maker)
 {
     Workload *workload = maker->workload;
-    workload->recorded_collectives = maker->communications > 0 && maker->timed == maker->communications;
-    workload->description =
-        g_strdup_printf("chakra, %u files from %s", maker->source->n_files, maker->source->files[0]);
-    if (maker->source->replicate > 0)
-        workload_note(workload, "the trace of one rank is replicated over %u ranks", workload->n_ranks);
     if (maker->partial > 0)
         workload_note(workload,
                       "%" G_GUINT64_FORMAT " collectives involve only some network dimensions (involved_dim); "
@@ -104,6 +101,20 @@ describe(Maker *maker)
                       " nodes that take no time were taken out; what waited for them waits for what "
                       "they waited for",
                       maker->contracted);
+}
+
+/* What is of another file, of a type to come, of the host, or nowhere. */
+static void
+note_sources(const Maker *maker)
+{
+    Workload *workload = maker->workload;
+    if (maker->sized > 0)
+        workload_note(workload, "the bytes of %" G_GUINT64_FORMAT " collectives are those of %s", maker->sized,
+                      maker->source->sizes_file);
+    guint unused = maker->sizes != NULL ? message_sizes_unused(maker->sizes) : 0;
+    if (unused > 0)
+        workload_note(workload, "%u lines of %s name calls that the trace has not, or has with their bytes", unused,
+                      maker->source->sizes_file);
     if (maker->storage > 0)
         workload_note(workload,
                       "%" G_GUINT64_FORMAT " nodes are of the types 8 to 10 proposed for the schema (storage, batch, "
@@ -122,6 +133,19 @@ describe(Maker *maker)
     if (maker->broken > 0)
         workload_note(workload, "%" G_GUINT64_FORMAT " dependencies were dropped to break circles of waiting",
                       maker->broken);
+}
+
+static void
+describe(const Maker *maker)
+{
+    Workload *workload = maker->workload;
+    workload->recorded_collectives = maker->communications > 0 && maker->timed == maker->communications;
+    workload->description =
+        g_strdup_printf("chakra, %u files from %s", maker->source->n_files, maker->source->files[0]);
+    if (maker->source->replicate > 0)
+        workload_note(workload, "the trace of one rank is replicated over %u ranks", workload->n_ranks);
+    note_changes(maker);
+    note_sources(maker);
 }
 
 /* Two ranks that do the same share a program: the last one made goes where it is not the first of its kind. */
@@ -203,11 +227,17 @@ chakra_workload(const TraceSource *source, ChakraRead read, GError **error)
 
     g_autoptr(GHashTable) group_stream = g_hash_table_new(NULL, NULL);
     g_autoptr(GHashTable) group_index = g_hash_table_new(g_str_hash, g_str_equal);
+    g_autoptr(MessageSizes) sizes = NULL;
+    if (source->sizes_file != NULL && (sizes = message_sizes_read(source->sizes_file, error)) == NULL)
+        return NULL;
+    g_autoptr(GHashTable) calls_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) own_groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     Maker maker = {.workload = workload,
                    .source = source,
                    .problems = {.all = source->problems, .error = error},
                    .own_groups = own_groups,
+                   .sizes = sizes,
+                   .calls_of = calls_of,
                    .group_stream = group_stream,
                    .group_index = group_index,
                    .all = INDEX_NONE};
