@@ -148,7 +148,7 @@ START_TEST(programs_hold_all_of_a_schedule)
                                  "recv 8b from -1 tag 98765432109\nrecv 9b from 0 tag -1\n}",
                                  -1);
     GError *error = NULL;
-    TraceSource source = {.files = (char *[]){path, NULL}, .n_files = 1};
+    TraceSource source = {.files = (char *[]){path, NULL}, .n_files = 1, .rank_is = RANK_IS_GPU};
     g_autoptr(Workload) workload = trace_read(NULL, &source, &error);
     g_unlink(path);
     ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
@@ -331,7 +331,7 @@ come_back(const char *path, gboolean by_program)
     g_autofree char *out = support_save(""), *middle = support_save("");
     g_autoptr(GoalSchedule) schedule = goal_read(path, NULL, &error);
     ck_assert_msg(schedule != NULL, "%s", error ? error->message : "");
-    g_autoptr(Workload) workload = goal_workload(schedule, path, NULL, &error);
+    g_autoptr(Workload) workload = goal_workload(schedule, path, 1, NULL, &error);
     if (by_program) {
         ck_assert(writer_program.write(workload, middle, notes, &error));
         TraceSource source = {.files = (char *[]){middle, NULL}, .n_files = 1};

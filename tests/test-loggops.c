@@ -103,7 +103,7 @@ START_TEST(runs_end_when_loggopsim_says)
     GError *error = NULL;
     g_autoptr(GoalSchedule) schedule = goal_read(path, NULL, &error);
     ck_assert_msg(schedule != NULL, "%s", error ? error->message : "");
-    g_autoptr(Workload) workload = goal_workload(schedule, path, NULL, &error);
+    g_autoptr(Workload) workload = goal_workload(schedule, path, 1, NULL, &error);
     ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
     GoalCosts costs = goal_costs_default();
     ck_assert_int_eq(run(workload, &costs), ends[_i].end_ns * PS_PER_NS);
@@ -124,7 +124,7 @@ START_TEST(a_ring_of_256_ends_as_published)
             if (k > 0)
                 g_array_append_vals(schedule->edges[r], edges, 2);
         }
-    g_autoptr(Workload) workload = goal_workload(schedule, "ring", NULL, NULL);
+    g_autoptr(Workload) workload = goal_workload(schedule, "ring", 1, NULL, NULL);
     GoalCosts costs = goal_costs_default();
     ck_assert_int_eq(run(workload, &costs), INT64_C(103072020) * PS_PER_NS);
 }
@@ -199,7 +199,7 @@ START_TEST(random_schedules_end_as_in_the_other_implementation)
                                  .O_s_per_B = below(&dice, 3) * 3e-9,
                                  .S_B = below(&dice, 2) ? 65535 : 0}};
     GError *error = NULL;
-    g_autoptr(Workload) workload = goal_workload(schedule, "random", NULL, &error);
+    g_autoptr(Workload) workload = goal_workload(schedule, "random", 1, NULL, &error);
     ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
     GoalTime time = {.end_ps = -1};
     gboolean done = goal_time(schedule, &costs, &time, &error);

@@ -12,6 +12,7 @@
 static const Subcommand importers[] = {
     {"astra-sim", "WORKLOAD ... --network FILE.yml -o OUT.yaml",
      "text workload or Chakra traces on ASTRA-sim's network", import_astra},
+    {"goal", "FILE ... -o OUT.yaml", "GOAL schedules, each a job, with LogGOPS costs", import_goal},
     {"htsim", "FILE.cm -o OUT.yaml", "a connection matrix, on a .topo file or on a fat tree that fits", import_htsim},
     {"simai", "WORKLOAD.txt --topology FILE -o OUT.yaml", "SimAI's text workload on its topology file", import_simai},
     {NULL},

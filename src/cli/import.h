@@ -7,6 +7,7 @@
 
 gboolean import_astra(int argc, char **argv, GError **error);
 gboolean import_simai(int argc, char **argv, GError **error);
+gboolean import_goal(int argc, char **argv, GError **error);
 gboolean import_htsim(int argc, char **argv, GError **error);
 
 /* Path as a scenario at output names it: the base name where both lie in one folder, else the whole path; as a quoted

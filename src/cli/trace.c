@@ -16,8 +16,8 @@
 
 /* What the subcommands that read traces share. */
 typedef struct {
-    char *format, *groups, *sizes, *output, *to, **execution_patterns; /* of the options */
-    int ranks, model_parallel, replicate;                              /* 0 = not given */
+    char *format, *groups, *sizes, *output, *to, *rank_is, **execution_patterns; /* of the options */
+    int ranks, model_parallel, replicate;                                        /* 0 = not given */
     gboolean break_cycles;
     char **files, **execution_files;
     TraceSource source;
@@ -31,6 +31,7 @@ request_clear(Request *request)
     g_free(request->sizes);
     g_free(request->output);
     g_free(request->to);
+    g_free(request->rank_is);
     g_strfreev(request->execution_patterns);
     g_strfreev(request->files);
     g_strfreev(request->execution_files);
@@ -50,6 +51,9 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         {"model-parallel", 0, 0, G_OPTION_ARG_INT, &request->model_parallel,
          "how many of them are model-parallel, where the file does not say", "N"},
         {"replicate", 0, 0, G_OPTION_ARG_INT, &request->replicate, "this many ranks do what the one file says", "N"},
+        {"rank-is", 0, 0, G_OPTION_ARG_STRING, &request->rank_is,
+         "what a rank of a GOAL schedule is (default: a node with a GPU a NIC, where a NIC above 0 is named)",
+         "gpu|node"},
         {"execution-trace", 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &request->execution_patterns,
          "execution traces beside Kineto files; may be repeated, may be a pattern", "FILE"},
         {"break-cycles", 0, 0, G_OPTION_ARG_NONE, &request->break_cycles,
@@ -76,6 +80,11 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
     if (request->replicate < 0)
         return error_input(error, "trace %s: --replicate %d is below 1", argv[0], request->replicate);
 
+    TraceRankIs rank_is = RANK_IS_GUESSED;
+    if (request->rank_is != NULL && !trace_rank_is_parse(request->rank_is, &rank_is, error)) {
+        g_prefix_error(error, "trace %s: --rank-is: ", argv[0]);
+        return FALSE;
+    }
     request->files = trace_pair(NULL, (const char *const *)argv + 1, error);
     if (request->files == NULL)
         return FALSE;
@@ -94,6 +103,7 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         .ranks = (uint32_t)request->ranks,
         .model_parallel = (uint32_t)request->model_parallel,
         .replicate = (uint32_t)request->replicate,
+        .rank_is = rank_is,
         .break_cycles = request->break_cycles,
     };
     return TRUE;

@@ -23,7 +23,8 @@ typedef struct {
     SimTime taken_ps; /* under LogGOPS: its host's CPU has taken it in */
     uint32_t next;    /* in its list; INDEX_NONE */
     gboolean delivered, sent;
-    gboolean held; /* its send waits for its receive */
+    gboolean held;   /* its send waits for its receive */
+    gboolean signal; /* tells only that something has ended */
 } Message;
 
 /* Those that wait, oldest first. */
@@ -78,7 +79,7 @@ matches(const Message *a, const Message *b)
     const Message *recv = a->sender == NULL ? a : b, *send = a->sender == NULL ? b : a;
     return recv->sender == NULL && send->sender != NULL && recv->destination == send->destination &&
            (recv->source == INDEX_NONE || recv->source == send->source) &&
-           (recv->tag == TAG_ANY || recv->tag == send->tag);
+           (recv->tag == TAG_ANY || recv->tag == send->tag) && recv->signal == send->signal;
 }
 
 /* The oldest that this one matches, off its list; INDEX_NONE. */
@@ -403,6 +404,7 @@ mailbox_send(Mailbox *mailbox, RankRun *rank, uint32_t index)
                    .source = rank->rank,
                    .destination = peer_of(rank, op),
                    .tag = op->tag,
+                   .signal = op->signal,
                    .bytes = job_scaled(mailbox->job, op->bytes)};
     rank_account(rank, ACCOUNT_TRANSFER, 1);
     if (simulation->hosts != NULL && !op->signal) {
@@ -432,7 +434,8 @@ posted_by(const RankRun *rank, uint32_t index)
                      .recv_op = index,
                      .source = peer_of(rank, op),
                      .destination = rank->rank,
-                     .tag = op->tag};
+                     .tag = op->tag,
+                     .signal = op->signal};
 }
 
 static void

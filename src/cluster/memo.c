@@ -191,7 +191,8 @@ look_at(void *owner, const Event *event)
     Fingerprint one = {0};
     fingerprint_add(&one, (uint64_t)(event->when - engine_now(simulation->engine)));
     fingerprint_add(&one, (uint64_t)event->kind << 32 | event->sender);
-    if (event->kind == simulation->kind_op_end || event->kind == simulation->kind_rank_begin)
+    if (event->kind == simulation->kind_op_start || event->kind == simulation->kind_op_end ||
+        event->kind == simulation->kind_rank_begin)
         fingerprint_add(&one, (uint64_t)event->target << 32 | event->stamp);
     pending->sum.a += one.a;
     pending->sum.b += one.b;

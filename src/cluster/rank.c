@@ -79,8 +79,8 @@ start_timed(RankRun *rank, uint32_t index, const Op *op)
     rank_end_op_in(rank, index, rank_op_duration(rank, index));
 }
 
-static void
-start_op(RankRun *rank, uint32_t index)
+void
+rank_op_start(RankRun *rank, uint32_t index)
 {
     const Op *op = script_op(rank->script, index);
     switch (op->kind) {
@@ -104,6 +104,23 @@ start_op(RankRun *rank, uint32_t index)
         rank_end_op_now(rank, index);
         break;
     }
+}
+
+/* An op without a clock waits for those with one until they let go of their CPU. */
+static void
+start_op(RankRun *rank, uint32_t index)
+{
+    Engine *engine = rank->job->simulation->engine;
+    SimTime earliest =
+        rank->let_go_ps != NULL && !script_has_clock(rank->script, index) ? clock_earliest(rank, index) : 0;
+    if (earliest > engine_now(engine))
+        engine_schedule(engine, (Event){.when = earliest,
+                                        .kind = rank->job->simulation->kind_op_start,
+                                        .target = rank->number,
+                                        .sender = rank->number,
+                                        .stamp = index});
+    else
+        rank_op_start(rank, index);
 }
 
 /* Starts all that may start. Ops end only by events, so nothing ends in here. */

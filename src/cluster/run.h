@@ -65,7 +65,7 @@ struct Simulation {
     JobRun *jobs;
     RankRun *ranks; /* of all jobs */
     uint32_t n_ranks, jobs_left;
-    uint32_t kind_job_start, kind_rank_begin, kind_op_end, kind_message_end, kind_meeting_end;
+    uint32_t kind_job_start, kind_rank_begin, kind_op_start, kind_op_end, kind_message_end, kind_meeting_end;
     uint32_t next_coflow;
     GPtrArray *meetings; /* of Meeting *: slots, NULL = free */
     GArray *free_meetings;
@@ -75,7 +75,8 @@ struct Simulation {
 };
 
 /* rank.c */
-void rank_begin(RankRun *rank);                 /* an iteration */
+void rank_begin(RankRun *rank); /* an iteration */
+void rank_op_start(RankRun *rank, uint32_t op);
 void rank_op_ended(RankRun *rank, uint32_t op); /* what may start now starts */
 void rank_account(RankRun *rank, AccountClass class, int change);
 void rank_end_op_now(RankRun *rank, uint32_t op); /* as an event of this instant */

@@ -44,6 +44,13 @@ on_rank_begin(void *owner, const Event *event)
 }
 
 static void
+on_op_start(void *owner, const Event *event)
+{
+    Simulation *simulation = owner;
+    rank_op_start(&simulation->ranks[event->target], event->stamp);
+}
+
+static void
 on_op_end(void *owner, const Event *event)
 {
     Simulation *simulation = owner;
@@ -157,6 +164,7 @@ make(Simulation *simulation, GError **error)
         return FALSE;
     simulation->kind_job_start = engine_add_kind(simulation->engine, on_job_start, simulation);
     simulation->kind_rank_begin = engine_add_kind(simulation->engine, on_rank_begin, simulation);
+    simulation->kind_op_start = engine_add_kind(simulation->engine, on_op_start, simulation);
     simulation->kind_op_end = engine_add_kind(simulation->engine, on_op_end, simulation);
     simulation->kind_message_end = engine_add_kind(simulation->engine, on_message_end, simulation);
     simulation->kind_meeting_end = engine_add_kind(simulation->engine, on_meeting_end, simulation);

@@ -10,6 +10,7 @@
 #include "fabric/generate.h"
 #include "fabric/route.h"
 #include "fabric/topology_format.h"
+#include "workload/trace_format.h"
 
 typedef struct {
     char *name;
@@ -17,6 +18,7 @@ typedef struct {
     char **execution_trace;  /* NULL = none */
     char *groups;            /* NULL = none */
     uint32_t model_parallel; /* ranks of a model-parallel group, for layer tables; 0 = not given */
+    TraceRankIs rank_is;     /* of a GOAL schedule */
     uint32_t replicate;      /* ranks that do what the one trace says; 0 = not asked for */
     char *sizes;             /* bytes of calls, for Nsight Systems; NULL = none */
     char *program;           /* NULL where traces are given */

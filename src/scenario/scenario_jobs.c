@@ -136,6 +136,7 @@ static const Field job_fields[] = {
     {"format", field_text, offsetof(JobSpec, format)},
     {"gpus", field_count, offsetof(JobSpec, gpus), 1, GPUS_LIMIT},
     {"model_parallel", field_count, offsetof(JobSpec, model_parallel), 1, GPUS_LIMIT},
+    {"rank_is", field_choice, offsetof(JobSpec, rank_is), .names = trace_rank_is_names},
     {"replicate", field_count, offsetof(JobSpec, replicate), 1, GPUS_LIMIT},
     {"placement", read_placement},
     {"iterations", field_count, offsetof(JobSpec, iterations), 1, ITERATIONS_LIMIT},

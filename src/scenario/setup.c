@@ -20,7 +20,8 @@ read_workload(const JobSpec *spec, GError **error)
                           .sizes_file = spec->sizes,
                           .ranks = spec->gpus,
                           .model_parallel = spec->model_parallel,
-                          .replicate = spec->replicate};
+                          .replicate = spec->replicate,
+                          .rank_is = spec->rank_is};
     if (spec->program != NULL) {
         char *one[] = {spec->program, NULL};
         source.files = one;

@@ -37,8 +37,10 @@ GoalSchedule *goal_read(const char *path, GPtrArray *problems, GError **error);
 void goal_free(GoalSchedule *schedule); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(GoalSchedule, goal_free)
 
-/* Programs in the DAG form, checked; path is for messages. NULL with an INPUT error; problems as above. */
-Workload *goal_workload(const GoalSchedule *schedule, const char *path, GPtrArray *problems, GError **error);
+/* Programs in the DAG form, checked; path is for messages. n_nics: 1, or so many GPUs are what a rank of the schedule
+ * is, and each becomes a rank (goal_nodes.c). NULL with an INPUT error; problems as above. */
+Workload *goal_workload(const GoalSchedule *schedule, const char *path, uint32_t n_nics, GPtrArray *problems,
+                        GError **error);
 GoalSchedule *goal_new(uint32_t n_ranks);
 gboolean goal_is_binary(const char *head, size_t length);
 /* The binary form; text is the whole file. */

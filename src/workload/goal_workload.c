@@ -2,7 +2,7 @@
  *
  * calc is a compute op on the exclusive stream of its CPU, a message an op that occupies nothing; under LogGOPS all
  * three keep their CPU busy instead. "A irequires B" lets A begin when B has. */
-#include "workload/goal.h"
+#include "workload/goal_program.h"
 
 #include "base/error.h"
 #include "base/input.h"
@@ -11,18 +11,29 @@
 
 #include <string.h>
 
-static Op
-op_of(const GoalOp *from, Program *program, uint32_t *stream_of_cpu)
+void
+goal_maker_begin(GoalMaker *maker, Workload *workload, uint32_t rank)
+{
+    uint32_t index = workload_add_program(workload, TRUE);
+    maker->program = workload_program(workload, index);
+    maker->program->name = g_strdup_printf("rank %u", rank);
+    workload->program_of_rank[rank] = index;
+    memset(maker->stream_of_cpu, 0xff, sizeof maker->stream_of_cpu);
+}
+
+Op
+goal_op(GoalMaker *maker, const GoalOp *from)
 {
     Op op = op_default(from->kind == GOAL_CALC ? OP_COMPUTE : from->kind == GOAL_SEND ? OP_SEND : OP_RECV);
     op.cpu = (uint16_t)from->cpu;
     op.nic = (uint8_t)from->nic;
     if (from->kind == GOAL_CALC) {
-        if (stream_of_cpu[from->cpu] == INDEX_NONE) {
+        uint32_t *stream = &maker->stream_of_cpu[from->cpu];
+        if (*stream == INDEX_NONE) {
             g_autofree char *name = g_strdup_printf("cpu %u", from->cpu);
-            stream_of_cpu[from->cpu] = program_add_stream(program, name, TRUE);
+            *stream = program_add_stream(maker->program, name, TRUE);
         }
-        op.stream = stream_of_cpu[from->cpu];
+        op.stream = *stream;
         op.duration_ps = (SimTime)from->size * PS_PER_NS;
         return op;
     }
@@ -58,34 +69,52 @@ waits_of(const GArray *edges, uint32_t n)
     return waits;
 }
 
-static void
-make_rank(const GoalSchedule *schedule, Workload *workload, uint32_t rank)
+void
+goal_maker_end(GoalMaker *maker, const Op *ops, uint32_t n, const GArray *edges)
 {
-    const GArray *ops = schedule->ops[rank];
-    uint32_t stream_of_cpu[256];
-    memset(stream_of_cpu, 0xff, sizeof stream_of_cpu);
-    Waits waits = waits_of(schedule->edges[rank], ops->len);
-    uint32_t index = workload_add_program(workload, TRUE);
-    Program *program = workload_program(workload, index);
-    program->name = g_strdup_printf("rank %u", rank);
-    workload->program_of_rank[rank] = index;
-    for (uint32_t o = 0; o < ops->len; o++) {
-        Op op = op_of(&g_array_index(ops, GoalOp, o), program, stream_of_cpu);
+    Waits waits = waits_of(edges, n);
+    for (uint32_t o = 0; o < n; o++) {
+        Op op = ops[o];
         op.n_begun = waits.n_begun[o];
-        program_add_op(program, op, "", waits.deps + waits.first[o], waits.first[o + 1] - waits.first[o]);
+        program_add_op(maker->program, op, "", waits.deps + waits.first[o], waits.first[o + 1] - waits.first[o]);
     }
     g_free(waits.first);
     g_free(waits.deps);
     g_free(waits.n_begun);
 }
 
-Workload *
-goal_workload(const GoalSchedule *schedule, const char *path, GPtrArray *problems, GError **error)
+static void
+make_rank(const GoalSchedule *schedule, Workload *workload, uint32_t rank)
 {
-    g_autoptr(Workload) workload = workload_new(schedule->n_ranks);
+    const GArray *from = schedule->ops[rank];
+    g_autofree Op *ops = g_new(Op, (gsize)from->len + 1);
+    GoalMaker maker;
+    goal_maker_begin(&maker, workload, rank);
+    for (uint32_t o = 0; o < from->len; o++)
+        ops[o] = goal_op(&maker, &g_array_index(from, GoalOp, o));
+    goal_maker_end(&maker, ops, from->len, schedule->edges[rank]);
+}
+
+Workload *
+goal_workload(const GoalSchedule *schedule, const char *path, uint32_t n_nics, GPtrArray *problems, GError **error)
+{
+    if (schedule->n_ranks > INT32_MAX / n_nics) {
+        error_input(error, "%s: %u ranks of %u NICs are too many", path, schedule->n_ranks, n_nics);
+        return NULL;
+    }
+    g_autoptr(Workload) workload = workload_new(schedule->n_ranks * n_nics);
+    uint64_t signals = 0;
     for (uint32_t r = 0; r < schedule->n_ranks; r++)
-        make_rank(schedule, workload, r);
+        if (n_nics > 1)
+            goal_make_node(schedule, workload, r, n_nics, &signals);
+        else
+            make_rank(schedule, workload, r);
     workload->description = g_strdup_printf("GOAL, %s", path);
+    if (n_nics > 1)
+        workload_note(workload,
+                      "a rank is a node: its %u NICs are GPUs, NIC k of rank r is rank %u r + k; %" G_GUINT64_FORMAT
+                      " dependencies between them became signals",
+                      n_nics, n_nics, signals);
     guint before = problems_count(problems);
     if (problems != NULL) {
         workload_check_all(workload, problems);
@@ -107,7 +136,20 @@ read_goal(const TraceSource *source, GError **error)
         return NULL;
     }
     g_autoptr(GoalSchedule) schedule = goal_read(source->files[0], source->problems, error);
-    return schedule != NULL ? goal_workload(schedule, source->files[0], source->problems, error) : NULL;
+    if (schedule == NULL)
+        return NULL;
+    uint32_t n_nics = source->rank_is == RANK_IS_GPU ? 1 : goal_nics(schedule);
+    GError *wrong = NULL;
+    Workload *workload = goal_workload(schedule, source->files[0], n_nics, source->problems, &wrong);
+    if (workload == NULL && n_nics > 1 && source->rank_is == RANK_IS_GUESSED && source->problems == NULL)
+        error_input(error,
+                    "%s (its ranks were taken for nodes, as a NIC above 0 is named; --rank-is gpu, or rank_is of a "
+                    "job, says that they are GPUs)",
+                    wrong->message);
+    else if (workload == NULL)
+        g_propagate_error(error, g_steal_pointer(&wrong));
+    g_clear_error(&wrong);
+    return workload;
 }
 
 /* The binary's magic number, or num_ranks as the first word after comments. */

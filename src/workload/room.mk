@@ -21,6 +21,7 @@ libtrainshed_a_SOURCES += src/workload/dumpi.c
 libtrainshed_a_SOURCES += src/workload/goal_text.c src/workload/goal.h
 libtrainshed_a_SOURCES += src/workload/goal_binary.c
 libtrainshed_a_SOURCES += src/workload/goal_time.c src/workload/goal_time.h
+libtrainshed_a_SOURCES += src/workload/goal_nodes.c src/workload/goal_program.h
 libtrainshed_a_SOURCES += src/workload/goal_workload.c src/workload/goal_write.c
 libtrainshed_a_SOURCES += src/workload/htsim_cm.c src/workload/htsim_cm.h
 libtrainshed_a_SOURCES += src/workload/htsim_triggers.c

@@ -27,6 +27,19 @@ static const TraceFormat *const formats[] = {
 };
 /* clang-format on */
 
+const char *const trace_rank_is_names[] = {"guessed", "gpu", "node", NULL};
+
+gboolean
+trace_rank_is_parse(const char *text, TraceRankIs *rank_is, GError **error)
+{
+    for (unsigned i = 0; trace_rank_is_names[i] != NULL; i++)
+        if (strcmp(text, trace_rank_is_names[i]) == 0) {
+            *rank_is = (TraceRankIs)i;
+            return TRUE;
+        }
+    return error_input(error, "a rank is \"%s\"; expected gpu, node or guessed", text);
+}
+
 const TraceFormat *const *
 trace_formats(void)
 {

@@ -5,6 +5,10 @@
 
 #include "workload/program.h"
 
+/* What a rank of a GOAL schedule is: a GPU, or a node with a GPU a NIC. Guessed: a node where a NIC above 0 is named.
+ */
+typedef enum { RANK_IS_GUESSED, RANK_IS_GPU, RANK_IS_NODE } TraceRankIs;
+
 typedef struct {
     char **files; /* rank 0, 1, ...; paired by the number in the name, see trace_pair */
     uint32_t n_files;
@@ -15,7 +19,8 @@ typedef struct {
     uint32_t ranks;          /* layer tables: how many ranks; 0 = not given */
     uint32_t model_parallel; /* layer tables: ranks of a model-parallel group; 0 = not given */
     uint32_t replicate;      /* this many ranks do what the one file says; 0 = not asked for */
-    gboolean break_cycles;   /* deps that close a circle are dropped, and noted, instead of refused */
+    TraceRankIs rank_is;
+    gboolean break_cycles; /* deps that close a circle are dropped, and noted, instead of refused */
     GPtrArray
         *problems; /* of char *: a reader that can goes on after a problem and puts all of them here; NULL = stop */
 } TraceSource;
@@ -44,6 +49,11 @@ extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goa
 extern const TraceFormat trace_astra, trace_layers, trace_simai;
 
 extern const TraceFormat trace_simgrid_ti;
+
+/* "guessed", "gpu", "node", NULL: in the order of TraceRankIs. */
+extern const char *const trace_rank_is_names[];
+/* FALSE with an INPUT error where text is none of these. */
+gboolean trace_rank_is_parse(const char *text, TraceRankIs *rank_is, GError **error);
 
 /* NULL-terminated. */
 const TraceFormat *const *trace_formats(void);
