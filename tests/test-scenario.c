@@ -338,7 +338,8 @@ static const struct {
     {"gpus: 8, placement", "gpu: 8, placement",
      ":14:105: jobs[0].gpu: unknown key; did you mean \"gpus\"? (known: name, trace, execution_trace, groups, sizes, "
      "program, "
-     "format, gpus, model_parallel, replicate, placement, iterations, warmup, until, arrival, start, scale_bytes, "
+     "format, gpus, model_parallel, rank_is, replicate, placement, iterations, warmup, until, arrival, start, "
+     "scale_bytes, "
      "compute_scale, "
      "peak, "
      "memory_bandwidth, collectives)"},
