@@ -87,7 +87,7 @@ static const struct {
     {"*.goal.gz", TRACE, "goal"},
     {"mpi/dumpi-*.bin", NOT_TRACE, ": DUMPI's binary is not read; turn it into text"},
     {"mpi/dumpi-*.meta", NOT_TRACE, ": 4 ranks, in files dumpi-2019.05.22.11.54.43-0000.bin to "},
-    {"mpi/liballprof-*", UNKNOWN, "liballprof text has no reader"},
+    {"mpi/liballprof-*", RANKS, "rank*.txt.gz"},
     {"mpi/otf2-*", UNKNOWN, "OTF2 has no reader"},
     {"mpi/smpi-ti-32/*", RANKS, "ti_trace*.txt"},
     {"mpi/smpi-ti-actions/*.txt", TRACE, "simgrid-ti"},
@@ -382,6 +382,7 @@ main(void)
 {
     Suite *suite = suite_create("all data");
     TCase *tcase = tcase_create("all data");
+    tcase_set_timeout(tcase, 60); /* every file of the data */
     tcase_add_test(tcase, every_file_has_its_fate);
     suite_add_tcase(suite, tcase);
     return support_main(suite);

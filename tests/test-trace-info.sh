@@ -97,6 +97,9 @@ if [ -r "$SHARED/data/nsys/README.md" ]; then
     says goal "ranks 16" "send 30 30 480 -" "sent point to point, all ranks: 30 MiB"
     # README of mpi/: 2266760717150 operations computed, 288 bcast, 192 allreduce, 512 barrier of 32 ranks
     golden simgrid-ti "$data/mpi/smpi-ti-32/ti_trace*.txt"
+    # README of mpi/: 1440 sends, 32 all-reduces, 4 broadcasts, 3 barriers of 4 ranks
+    golden liballprof "$data/mpi/liballprof-sweep3d-4/rank*.txt.gz"
+    says liballprof "ranks 4" "send 1440 1440 5760 -" "all_reduce 32 208 1 -" "broadcast 4 116 1 -" "barrier 3 0 1 -"
     # 15 connections of 2,000,000 B.
     golden htsim "$data/htsim/csg_incast.cm"
     says htsim "ranks 16" "send 0 1 15 -" "sent point to point, all ranks: 28.61 MiB"
@@ -116,7 +119,7 @@ if [ -r "$SHARED/data/nsys/README.md" ]; then
     golden dumpi "$data/mpi/dumpi-alltoall-4/dumpi-2019.05.22.11.54.43.meta"
     says dumpi "ranks: 4"
 else
-    for name in nsys kineto goal simgrid-ti htsim astra-sim simai chakra-all-reduce dumpi; do
+    for name in nsys kineto goal simgrid-ti liballprof htsim astra-sim simai chakra-all-reduce dumpi; do
         skip "info of $name"
     done
 fi

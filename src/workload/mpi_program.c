@@ -163,6 +163,13 @@ mpi_wait(MpiRank *mpi, uint32_t request)
 }
 
 void
+mpi_block(MpiRank *mpi, uint32_t request)
+{
+    g_array_set_size(mpi->before, 0);
+    mpi_wait(mpi, request);
+}
+
+void
 mpi_collective(MpiRank *mpi, CollectiveKind kind, uint32_t group, uint64_t bytes, uint32_t root, const char *name)
 {
     Op op = op_default(OP_COLLECTIVE);
@@ -249,9 +256,9 @@ void
 mpi_scan(MpiRank *mpi, uint64_t bytes, double flops, const char *name)
 {
     if (mpi->rank > 0) {
-        mpi_wait(mpi, mpi_recv(mpi, mpi->rank - 1, SCAN_TAG, bytes, name));
+        mpi_block(mpi, mpi_recv(mpi, mpi->rank - 1, SCAN_TAG, bytes, name));
         mpi_compute(mpi, flops, name);
     }
     if (mpi->rank + 1 < mpi->world->n_ranks)
-        mpi_wait(mpi, mpi_send(mpi, mpi->rank + 1, SCAN_TAG, bytes, name));
+        mpi_block(mpi, mpi_send(mpi, mpi->rank + 1, SCAN_TAG, bytes, name));
 }

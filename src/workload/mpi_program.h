@@ -37,6 +37,8 @@ uint32_t mpi_send(MpiRank *mpi, uint32_t peer, uint32_t tag, uint64_t bytes, con
 uint32_t mpi_recv(MpiRank *mpi, uint32_t peer, uint32_t tag, uint64_t bytes, const char *name);
 /* What comes after waits for this request. */
 void mpi_wait(MpiRank *mpi, uint32_t request);
+/* The same of the last request begun, of a call that blocks: it began after all that the next call would wait for. */
+void mpi_block(MpiRank *mpi, uint32_t request);
 
 /* A collective of a kind of ours; bytes: S of DEFINITIONS 4; root: a member. */
 void mpi_collective(MpiRank *mpi, CollectiveKind kind, uint32_t group, uint64_t bytes, uint32_t root, const char *name);

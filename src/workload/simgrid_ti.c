@@ -6,29 +6,17 @@
 
 #include "base/error.h"
 #include "base/input.h"
+#include "base/problems.h"
 #include "workload/trace_format.h"
 
 #include <string.h>
 
-enum { RANKS_MOST = 1 << 20, PROBLEMS = 1000 };
+enum { RANKS_MOST = 1 << 20 };
 
 static gboolean
 line_rank(const FieldLines *lines, uint32_t n_ranks, uint64_t *rank, GError **error)
 {
     return field_lines_uint(lines, 0, "the rank", 0, (uint64_t)n_ranks - 1, rank, error);
-}
-
-/* FALSE where reading stops: *error is set. wrong is taken. */
-static gboolean
-go_on(GPtrArray *problems, GError *wrong, GError **error)
-{
-    if (problems == NULL || problems->len >= PROBLEMS) {
-        g_propagate_error(error, wrong);
-        return FALSE;
-    }
-    g_ptr_array_add(problems, g_strdup(wrong->message));
-    g_error_free(wrong);
-    return TRUE;
 }
 
 /* The lines of one file: of rank `own`, or of all where that is INDEX_NONE. */
@@ -38,11 +26,11 @@ read_file(Ti *ti, const char *path, uint32_t own, GPtrArray *problems, GError **
     GError *wrong = NULL;
     g_autoptr(FieldLines) lines = field_lines_read(path, &wrong);
     if (lines == NULL)
-        return go_on(problems, wrong, error);
+        return problems_go_on(problems, wrong, error);
     while (field_lines_next(lines)) {
         uint64_t rank;
         if (!line_rank(lines, own == INDEX_NONE ? ti->n_ranks : RANKS_MOST, &rank, &wrong)) {
-            if (!go_on(problems, g_steal_pointer(&wrong), error))
+            if (!problems_go_on(problems, g_steal_pointer(&wrong), error))
                 return FALSE;
             continue;
         }
@@ -50,7 +38,7 @@ read_file(Ti *ti, const char *path, uint32_t own, GPtrArray *problems, GError **
             ti->seen.foreign++;
             continue;
         }
-        if (!ti_line(ti, (uint32_t)rank, lines, &wrong) && !go_on(problems, g_steal_pointer(&wrong), error))
+        if (!ti_line(ti, (uint32_t)rank, lines, &wrong) && !problems_go_on(problems, g_steal_pointer(&wrong), error))
             return FALSE;
     }
     return TRUE;
@@ -113,6 +101,7 @@ add_notes(const Ti *ti)
 static gboolean
 read_files(Ti *ti, char *const *files, uint32_t n_files, GPtrArray *problems, GError **error)
 {
+    guint before = problems_count(problems);
     for (uint32_t f = 0; f < n_files; f++)
         if (!read_file(ti, files[f], n_files > 1 ? f : INDEX_NONE, problems, error))
             return FALSE;
@@ -121,11 +110,10 @@ read_files(Ti *ti, char *const *files, uint32_t n_files, GPtrArray *problems, GE
         if (ti->ranks[r].lines > 0)
             continue;
         error_input(&wrong, "%s: has no line of rank %u", files[n_files > 1 ? r : 0], r);
-        if (!go_on(problems, wrong, error))
+        if (!problems_go_on(problems, wrong, error))
             return FALSE;
     }
-    return problems == NULL || problems->len == 0 ||
-           error_input(error, "%s", (const char *)g_ptr_array_index(problems, 0));
+    return problems_none_since(problems, before, files[0], error);
 }
 
 static Workload *

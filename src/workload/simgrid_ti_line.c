@@ -212,7 +212,7 @@ message(Line *line, gboolean sends, gboolean waits)
     uint32_t op = sends ? mpi_send(line->mpi, peer, (uint32_t)tag, bytes, line->verb)
                         : mpi_recv(line->mpi, peer, (uint32_t)tag, bytes, line->verb);
     if (waits) {
-        mpi_wait(line->mpi, op);
+        mpi_block(line->mpi, op);
         return TRUE;
     }
     TiRequest request = {sends ? line->number : peer, sends ? peer : line->number, (uint32_t)tag, op};

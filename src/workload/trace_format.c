@@ -19,6 +19,7 @@ static const TraceFormat *const formats[] = {
     &trace_htsim,
     &trace_kineto,
     &trace_layers,
+    &trace_liballprof,
     &trace_nsys,
     &trace_program,
     &trace_simai,
