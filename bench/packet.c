@@ -4,10 +4,8 @@
  * KiB MTU, 400 Gb/s, 1 us a hop, one ACK a data packet, per-flow ECMP. One JSON line a case: simulated end, data and
  * control packet-hops, packet-hops a second of CPU (median of 5 runs), CPU seconds of the run, peak memory of the
  * process. */
-#include "engine/engine.h"
-#include "fabric/route.h"
-#include "network/network.h"
-#include "workload/htsim_cm.h"
+#include "fat_tree.h"
+#include "replay.h"
 
 #include <assert.h>
 #include <math.h>
@@ -42,122 +40,6 @@ cpu_s(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static uint32_t
-add_node(Fabric *fabric, NodeKind kind, const char *prefix, uint32_t number)
-{
-    g_autofree char *name = g_strdup_printf("%s%u", prefix, number);
-    Node node = node_default();
-    node.kind = kind;
-    node.name = name;
-    return fabric_add_node(fabric, &node, NULL);
-}
-
-static void
-join(Fabric *fabric, uint32_t a, uint32_t b)
-{
-    Link link = link_default();
-    link.src = a;
-    link.dst = b;
-    link.kind = LINK_ETHERNET;
-    link.capacity_Bps = 50e9;
-    link.latency_ps = PS_PER_US;
-    uint32_t added = fabric_add_cable(fabric, &link, NULL);
-    assert(added != INDEX_NONE);
-    (void)added;
-}
-
-/* Al-Fares, Loukissas, Vahdat 2008: k pods of k/2 leaves and k/2 spines, (k/2)^2 cores; hosts are the first nodes. */
-static Fabric *
-fat_tree(uint32_t k)
-{
-    Fabric *fabric = fabric_new();
-    uint32_t half = k / 2, n_hosts = k * half * half;
-    for (uint32_t h = 0; h < n_hosts; h++)
-        add_node(fabric, NODE_HOST, "host", h);
-    uint32_t leaf = n_hosts, spine = leaf + k * half, core = spine + k * half;
-    for (uint32_t i = 0; i < k * half; i++)
-        add_node(fabric, NODE_LEAF, "leaf", i);
-    for (uint32_t i = 0; i < k * half; i++)
-        add_node(fabric, NODE_SPINE, "spine", i);
-    for (uint32_t i = 0; i < half * half; i++)
-        add_node(fabric, NODE_CORE, "core", i);
-    for (uint32_t h = 0; h < n_hosts; h++)
-        join(fabric, h, leaf + h / half);
-    for (uint32_t i = 0; i < k * half; i++)
-        for (uint32_t j = 0; j < half; j++) {
-            join(fabric, leaf + i, spine + i / half * half + j);
-            join(fabric, spine + i, core + i % half * half + j);
-        }
-    gboolean sealed = fabric_seal(fabric, NULL);
-    assert(sealed);
-    (void)sealed;
-    return fabric;
-}
-
-/* A matrix being replayed: what a trigger starts, and how often it still has to be activated. */
-typedef struct {
-    const HtsimMatrix *matrix;
-    Engine *engine;
-    Network *network;
-    uint32_t client, delivered;
-    uint32_t *left; /* by trigger */
-    SimTime last_ps;
-} Replay;
-
-static void
-start(Replay *replay, uint32_t number)
-{
-    const HtsimFlow *flow = &g_array_index(replay->matrix->flows, HtsimFlow, number);
-    Transfer transfer = {.coflow = INDEX_NONE,
-                         .src_rank = flow->src,
-                         .dst_rank = flow->dst,
-                         .src = flow->src,
-                         .dst = flow->dst,
-                         .src_nic = INDEX_NONE,
-                         .dst_nic = INDEX_NONE,
-                         .bytes = flow->bytes,
-                         .weight = 1,
-                         .rate_cap_Bps = INFINITY};
-    gboolean sent = network_send(replay->network, replay->client, &transfer, number, NULL);
-    assert(sent);
-    (void)sent;
-}
-
-static void
-activate(Replay *replay, uint32_t trigger)
-{
-    if (trigger == INDEX_NONE || replay->left[trigger] == 0 || --replay->left[trigger] > 0)
-        return;
-    for (guint i = 0; i < replay->matrix->flows->len; i++)
-        if (g_array_index(replay->matrix->flows, HtsimFlow, i).trigger == trigger)
-            start(replay, i);
-}
-
-static void
-tell(void *owner, uint32_t cookie, NetworkMoment moment)
-{
-    Replay *replay = owner;
-    const HtsimFlow *flow = &g_array_index(replay->matrix->flows, HtsimFlow, cookie);
-    if (moment != NETWORK_DELIVERED)
-        return;
-    replay->delivered++;
-    replay->last_ps = engine_now(replay->engine);
-    activate(replay, flow->send_done);
-    activate(replay, flow->recv_done);
-}
-
-static void
-start_all(Replay *replay)
-{
-    const HtsimMatrix *matrix = replay->matrix;
-    replay->left = g_new(uint32_t, matrix->triggers->len + 1);
-    for (guint t = 0; t < matrix->triggers->len; t++)
-        replay->left[t] = g_array_index(matrix->triggers, HtsimTrigger, t).count;
-    for (guint i = 0; i < matrix->flows->len; i++)
-        if (g_array_index(matrix->flows, HtsimFlow, i).trigger == INDEX_NONE)
-            start(replay, i);
-}
-
 static Outcome
 run(const Case *bench, const Fabric *fabric, const HtsimMatrix *matrix)
 {
@@ -173,17 +55,15 @@ run(const Case *bench, const Fabric *fabric, const HtsimMatrix *matrix)
     g_autoptr(Routes) routes = routes_new(fabric, bench->policy);
     g_autoptr(Engine) engine = engine_new(1);
     g_autoptr(Network) network = network_new("packet", &config, routes, engine, NULL, NULL);
-    Replay replay = {.matrix = matrix, .engine = engine, .network = network};
-    replay.client = network_add_client(network, tell, &replay);
-    network_add_job(network, "bench");
+    Replay replay;
     double begin = cpu_s();
-    start_all(&replay);
+    replay_begin(&replay, matrix, engine, network);
     gboolean ran = engine_run(engine, NULL);
     Outcome outcome = {.cpu_s = cpu_s() - begin, .end_ps = replay.last_ps, .events = engine_events(engine)};
     network_finish(network);
     outcome.totals = network_totals(network);
     assert(ran && replay.delivered == matrix->flows->len);
-    g_free(replay.left);
+    replay_end(&replay);
     (void)ran;
     return outcome;
 }
@@ -205,7 +85,7 @@ perform(const Case *bench, const char *folder)
         fprintf(stderr, "bench/packet: %s\n", error->message);
         exit(EXIT_FAILURE);
     }
-    g_autoptr(Fabric) fabric = fat_tree(bench->k);
+    g_autoptr(Fabric) fabric = fat_tree_new(&(FatTree){bench->k / 2, bench->k, 50e9, PS_PER_US});
     Outcome outcomes[RUNS];
     for (int i = 0; i < RUNS; i++)
         outcomes[i] = run(bench, fabric, matrix);

@@ -7,7 +7,7 @@
 /* Runs the suite (forking), prints TAP with "# SKIP reason" for tests that skipped, frees it; the exit status. */
 int support_main(Suite *suite);
 
-/* Is this a run of make packet-at-length? Then tests that are short in make check take the time they need. */
+/* Is this a run of make truth? Then tests that are short in make check take the time they need. */
 gboolean support_at_length(void);
 
 /* Marks the running test as skipped; the test then returns. */

@@ -264,6 +264,49 @@ START_TEST(paused_incast_loses_nothing_and_keeps_the_link_busy)
 }
 END_TEST
 
+/* 4 GPUs, each with a NIC, into one link, and the switch pauses: a NIC takes of its GPU what the link between (1 GB/s,
+ * 1 us) holds in a round trip and two packets, what comes before the GPU heeds it (1 us each way), and a packet that
+ * had begun; the last link stays busy. */
+START_TEST(a_paused_nic_holds_back_its_gpu)
+{
+    packets_begin();
+    uint32_t s = packets_leaf("s"), r = packets_host("r", 0), gpus[4], wires[4];
+    fixture_cable(&f, s, r, RATE, US);
+    for (uint32_t i = 0; i < 4; i++) {
+        g_autofree char *gpu = g_strdup_printf("gpu%u", i), *nic = g_strdup_printf("nic%u", i);
+        gpus[i] = fixture_node(&f, NODE_GPU, gpu);
+        uint32_t between = fixture_node(&f, NODE_NIC, nic);
+        Link link = link_default();
+        link.src = gpus[i];
+        link.dst = between;
+        link.kind = LINK_PCIE;
+        link.capacity_Bps = RATE;
+        link.latency_ps = US;
+        ck_assert_uint_ne(fabric_add_cable(f.fabric, &link, NULL), INDEX_NONE);
+        wires[i] = fixture_cable(&f, between, s, RATE, US);
+    }
+    packets_transport("window", wide, 1);
+    f.config.packet.pfc = TRUE;
+    f.config.packet.pfc_xoff_B = 20000;
+    f.config.packet.pfc_xon_B = 18000;
+    f.config.packet.control_first = TRUE;
+    fixture_network(&f, "packet", ROUTING_ECMP);
+    for (uint32_t i = 0; i < 4; i++)
+        packets_send(gpus[i], r, 200000, i);
+    fixture_run(&f);
+    SimTime end = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        end = MAX(end, f.delivered[i]);
+        ck_assert_uint_gt(fixture_packets(&f, wires[i]).pauses, 0);
+        ck_assert_uint_gt(fixture_packets(&f, wires[i]).max_queue_B, 2 * 1100);
+        ck_assert_uint_le(fixture_packets(&f, wires[i]).max_queue_B, 2000 + 2 * 1100 + 2000 + 2 * 1100);
+    }
+    ck_assert_int_eq(end, (800 * PACKET_NS + 2 * PACKET_NS + 3000) * NS);
+    ck_assert(packets_totals().dropped == 0 && packets_totals().resent == 0);
+    fixture_end(&f);
+}
+END_TEST
+
 /* Long links: 10 us each way, drained at a tenth of the rate. Beyond xoff come at most C (2 L + response) and two
  * packets: with so much headroom nothing is lost, with half of it something is. */
 START_TEST(headroom_of_a_round_trip_and_two_packets_loses_nothing)
@@ -557,6 +600,7 @@ main(void)
     tcase_add_loop_test(tcase, lost_packets_are_sent_again, 0, 3);
     tcase_add_loop_test(tcase, a_lossy_link_loses_its_share_and_all_arrives, 0, 3);
     tcase_add_test(tcase, paused_incast_loses_nothing_and_keeps_the_link_busy);
+    tcase_add_test(tcase, a_paused_nic_holds_back_its_gpu);
     tcase_add_test(tcase, headroom_of_a_round_trip_and_two_packets_loses_nothing);
     tcase_add_loop_test(tcase, packets_are_marked_as_the_queue_says, 0, G_N_ELEMENTS(marks));
     tcase_add_test(tcase, a_cycle_of_paused_ports_is_named);

@@ -49,7 +49,7 @@ typedef struct {
     uint8_t paused; /* classes, by bit */
 } Port;
 
-enum { FROM_SWITCH = 1, INTO_SWITCH = 2, LOSES = 4 };
+enum { FROM_SWITCH = 1, INTO_SWITCH = 2, LOSES = 4, INTO_HOST = 8 }; /* of a host: a NIC, or what lies before it */
 
 /* The rest of it. */
 typedef struct {

@@ -2,7 +2,12 @@
  *
  * A switch counts what it holds of each class of each link into it, from the packet's arrival until it begins to leave.
  * A pause frame takes effect a link latency, and the response time, after it was asked for; it needs no room on the
- * way back, and a packet that has begun to leave is finished. Control packets are never paused. */
+ * way back, and a packet that has begun to leave is finished. Control packets are never paused.
+ *
+ * What stands inside a host before its end (a NIC, a switch of PCIe or NVLink) holds back who sends to it by credits,
+ * which are modelled the same way, of a round trip of the link in, without a response time, and nothing is lost: a NIC
+ * that is paused takes no more from its GPU, so that a transport's pace, not the memory of the NIC, decides what comes
+ * after. */
 #include "network/packet_net.h"
 
 #include "base/error.h"
@@ -18,36 +23,66 @@ node_after(const PacketNet *net, uint32_t link)
     return fabric_link(net->fabric, link)->dst;
 }
 
+/* Of a link within a host: what keeps it busy until a credit given back has brought the next packet, and two packets.
+ */
 static uint64_t
-xoff_of(const PacketNet *net, uint32_t node)
+credits_of(const PacketNet *net, uint32_t link)
+{
+    const Port *port = &net->ports[link];
+    return (uint64_t)(port->rate_Bps * 2 * sim_time_seconds(port->latency_ps)) + 2 * (uint64_t)net->full_B;
+}
+
+static uint64_t
+xoff_of(const PacketNet *net, uint32_t link)
 {
     const PacketConfig *config = &net->base.config.packet;
+    if (!(net->ports[link].flags & INTO_SWITCH))
+        return credits_of(net, link);
     if (config->shared_buffer_B == 0)
         return config->pfc_xoff_B;
-    uint64_t used = net->used_B[node];
+    uint64_t used = net->used_B[node_after(net, link)];
     uint64_t free_B = used < config->shared_buffer_B ? config->shared_buffer_B - used : 0;
     return MIN(config->pfc_xoff_B, (uint64_t)MIN(config->alpha * (double)free_B, 0x1p62));
+}
+
+static uint64_t
+xon_of(const PacketNet *net, uint32_t link)
+{
+    if (!(net->ports[link].flags & INTO_SWITCH))
+        return credits_of(net, link) - net->full_B;
+    return MIN(net->base.config.packet.pfc_xon_B, xoff_of(net, link));
 }
 
 static void
 send_pause(PacketNet *net, uint32_t link, uint32_t class, gboolean on)
 {
+    SimTime response_ps = net->ports[link].flags & INTO_SWITCH ? net->base.config.packet.pfc_response_ps : 0;
     engine_schedule_in(
-        net->base.engine, net->ports[link].latency_ps + net->base.config.packet.pfc_response_ps,
+        net->base.engine, net->ports[link].latency_ps + response_ps,
         (Event){.kind = net->kind_pause, .target = link, .sender = NETWORK_SENDER, .stamp = class << 1 | (on ? 1 : 0)});
+}
+
+/* Is what came by link counted? */
+static gboolean
+counted(const PacketNet *net, uint32_t came_by)
+{
+    if (came_by == INDEX_NONE)
+        return FALSE;
+    uint8_t flags = net->ports[came_by].flags;
+    return flags & INTO_SWITCH || (flags & INTO_HOST && net->base.config.packet.pfc);
 }
 
 gboolean
 packet_pfc_hold(PacketNet *net, uint32_t came_by, uint32_t class, uint32_t size)
 {
-    if (came_by == INDEX_NONE || !(net->ports[came_by].flags & INTO_SWITCH))
+    if (!counted(net, came_by))
         return TRUE;
     const PacketConfig *config = &net->base.config.packet;
     Ingress *ingress = &net->ingress[came_by];
     uint32_t node = node_after(net, came_by);
     gboolean bounded = config->pfc && !(net->control_first && class == PACKET_CONTROL_CLASS);
-    uint64_t xoff = bounded ? xoff_of(net, node) : 0;
-    if (bounded && config->pfc_headroom_B != PACKET_NO_LIMIT &&
+    uint64_t xoff = bounded ? xoff_of(net, came_by) : 0;
+    if (bounded && config->pfc_headroom_B != PACKET_NO_LIMIT && net->ports[came_by].flags & INTO_SWITCH &&
         ingress->held_B[class] + size > xoff + config->pfc_headroom_B)
         return FALSE;
     ingress->held_B[class] += size;
@@ -62,16 +97,14 @@ packet_pfc_hold(PacketNet *net, uint32_t came_by, uint32_t class, uint32_t size)
 void
 packet_pfc_release(PacketNet *net, uint32_t came_by, uint32_t class, uint32_t size)
 {
-    if (came_by == INDEX_NONE || !(net->ports[came_by].flags & INTO_SWITCH))
+    if (!counted(net, came_by))
         return;
     Ingress *ingress = &net->ingress[came_by];
-    uint32_t node = node_after(net, came_by);
     ingress->held_B[class] -= size;
-    net->used_B[node] -= size;
+    net->used_B[node_after(net, came_by)] -= size;
     if (!(ingress->stopped >> class & 1))
         return;
-    uint64_t xon = MIN(net->base.config.packet.pfc_xon_B, xoff_of(net, node));
-    if (ingress->held_B[class] <= xon) {
+    if (ingress->held_B[class] <= xon_of(net, came_by)) {
         ingress->stopped &= (uint8_t) ~(1 << class);
         send_pause(net, came_by, class, FALSE);
     }
@@ -152,13 +185,19 @@ add_held(const Search *search, uint32_t link, uint64_t *held_B)
             held_B[(uint32_t)net->packets[p].when] += net->packets[p].size;
 }
 
+/* At which the far end of a link lets it go on, were nothing else there. */
+static uint64_t
+empty_xon(const PacketNet *net, uint32_t link)
+{
+    return net->ports[link].flags & INTO_SWITCH ? net->base.config.packet.pfc_xon_B : xon_of(net, link);
+}
+
 /* A port is stuck while more than xon of what its far end holds of it waits at ports that are stuck: were all others to
  * run empty, it would still be paused. Takes out of `stuck` those that are not, until no more are found; the number
  * left. */
 static uint32_t
 narrow(const Search *search)
 {
-    uint64_t xon = search->net->base.config.packet.pfc_xon_B;
     uint32_t left;
     gboolean changed = TRUE;
     while (changed) {
@@ -171,7 +210,7 @@ narrow(const Search *search)
         for (uint32_t l = 0; l < search->n_links; l++) {
             if (!search->stuck[l])
                 continue;
-            if (search->held_B[l] > xon) {
+            if (search->held_B[l] > empty_xon(search->net, l)) {
                 left++;
                 continue;
             }

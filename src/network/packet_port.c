@@ -249,25 +249,75 @@ room_of(const PacketNet *net, uint32_t link)
     return (uint64_t)MIN(config->alpha * (double)free_B, 0x1p62);
 }
 
-/* The packet meets this queue: is it let in? It may come out marked or trimmed. */
-static gboolean
-admit(PacketNet *net, uint32_t link, Packet *packet, uint64_t queue)
+/* The packet changes places with the last of its class that waits: the record of either then holds the other. *came_by
+ * goes with it. Nothing changes where none waits that is data and no smaller. */
+static void
+swap_with_last(PacketNet *net, uint32_t link, uint32_t number, uint32_t *came_by)
 {
+    const Waiting *waiting = &net->waiting[link];
+    Packet *packet = &net->packets[number];
+    uint32_t class = packet_class(packet), last = waiting->last[class];
+    if (!(waiting->filled >> class & 1))
+        return;
+    Packet *tail = &net->packets[last];
+    if ((tail->kind & KIND_BITS) != PACKET_DATA || tail->flags & TRIMMED || tail->size < packet->size)
+        return;
+    uint32_t tail_by = (uint32_t)tail->when;
+    packet_pfc_release(net, tail_by, class, tail->size);
+    gboolean held = packet_pfc_hold(net, *came_by, class, packet->size);
+    assert(held); /* with pauses nothing is trimmed */
+    (void)held;
+    net->ports[link].waiting_B -= tail->size - packet->size;
+    Packet taken = *tail;
+    *tail = *packet;
+    tail->when = *came_by;
+    tail->next = INDEX_NONE;
+    *packet = taken;
+    *came_by = tail_by;
+    if (net->hops == NULL)
+        return;
+    uint8_t n_hops = net->n_hops[last];
+    net->n_hops[last] = net->n_hops[number];
+    net->n_hops[number] = n_hops;
+    for (size_t i = 0; i < TRANSPORT_HOPS; i++) {
+        TransportHop *one = &net->hops[last * (size_t)TRANSPORT_HOPS + i];
+        TransportHop *other = &net->hops[number * (size_t)TRANSPORT_HOPS + i], hop = *one;
+        *one = *other;
+        *other = hop;
+    }
+}
+
+/* Handley et al., 2017, 3.1: the one that came or the last that waits, at even odds, so that flows of equal rhythm do
+ * not always lose to each other in the same order. It is then the packet of this number. */
+static void
+trim(PacketNet *net, uint32_t link, uint32_t number, uint32_t *came_by)
+{
+    if (throw_dice(net, link) < 0.5)
+        swap_with_last(net, link, number, came_by);
+    Packet *packet = &net->packets[number];
+    if (net->books != NULL)
+        packet_books_lost(packet_flow(net, packet->flow), packet);
+    packet->flags |= TRIMMED;
+    packet->size = (uint16_t)MIN(packet->size, net->base.config.packet.header_B);
+    packet->kind = PACKET_DATA | PACKET_CONTROL_CLASS << CLASS_SHIFT;
+    net->totals.trimmed++;
+    net->rest[link].counts.trimmed++;
+}
+
+/* The packet meets this queue: is it let in? It may come out marked, or trimmed; where another is trimmed in its stead
+ * it has that one's place, and the record, with *came_by, is the other's. */
+static gboolean
+admit(PacketNet *net, uint32_t link, uint32_t number, uint64_t queue, uint32_t *came_by)
+{
+    Packet *packet = &net->packets[number];
     if (net->ports[link].rate_Bps == 0)
         return FALSE;
     uint64_t room = room_of(net, link);
     if (room != PACKET_NO_LIMIT && queue + packet->size > room && queue > 0) {
         if (!net->trim || queue + packet->size > room + HEADERS_B)
             return FALSE;
-        if ((packet->kind & KIND_BITS) == PACKET_DATA && !(packet->flags & TRIMMED)) {
-            if (net->books != NULL)
-                packet_books_lost(packet_flow(net, packet->flow), packet);
-            packet->flags |= TRIMMED;
-            packet->size = (uint16_t)MIN(packet->size, net->base.config.packet.header_B);
-            packet->kind = PACKET_DATA | PACKET_CONTROL_CLASS << CLASS_SHIFT;
-            net->totals.trimmed++;
-            net->rest[link].counts.trimmed++;
-        }
+        if ((packet->kind & KIND_BITS) == PACKET_DATA && !(packet->flags & TRIMMED))
+            trim(net, link, number, came_by);
         return TRUE;
     }
     if (net->rest[link].kmax_B > 0)
@@ -310,7 +360,7 @@ queue_up(PacketNet *net, uint32_t link, uint32_t number, uint32_t came_by)
     Port *port = &net->ports[link];
     Packet *packet = &net->packets[number];
     uint64_t queue = packet_port_queue(net, link);
-    if ((port->flags & FROM_SWITCH || port->rate_Bps == 0) && !admit(net, link, packet, queue)) {
+    if ((port->flags & FROM_SWITCH || port->rate_Bps == 0) && !admit(net, link, number, queue, &came_by)) {
         packet_port_drop(net, link, number);
         return;
     }
@@ -340,7 +390,7 @@ packet_forward(PacketNet *net, uint32_t number, uint32_t came_by)
     }
     Port *port = &net->ports[link];
     SimTime now = packet_now(net), backlog = MAX(0, port->busy - now);
-    if (backlog > port->quiet_ps && !admit(net, link, packet, packet_port_queue(net, link))) {
+    if (backlog > port->quiet_ps && !admit(net, link, number, packet_port_queue(net, link), &came_by)) {
         packet_port_drop(net, link, number);
         return;
     }
@@ -522,6 +572,14 @@ packet_port_flush(PacketNet *net, uint32_t link)
     packet_pfc_forget(net, link);
 }
 
+/* A node of a host that passes on what comes: neither its end nor a switch. */
+static gboolean
+is_inner(const Fabric *fabric, uint32_t node)
+{
+    NodeKind kind = fabric_node(fabric, node)->kind;
+    return kind == NODE_NIC || kind == NODE_PCIE || kind == NODE_NVSWITCH;
+}
+
 static gboolean
 is_switch(const Fabric *fabric, uint32_t node)
 {
@@ -570,7 +628,8 @@ packet_ports_init(PacketNet *net)
         port->latency_ps = link->latency_ps;
         port->head = port->tail = INDEX_NONE;
         port->flags = (uint8_t)((is_switch(net->fabric, link->src) ? FROM_SWITCH : 0) |
-                                (is_switch(net->fabric, link->dst) ? INTO_SWITCH : 0) | (link->loss > 0 ? LOSES : 0));
+                                (is_switch(net->fabric, link->dst) ? INTO_SWITCH : 0) |
+                                (is_inner(net->fabric, link->dst) ? INTO_HOST : 0) | (link->loss > 0 ? LOSES : 0));
         rest_init(net, l);
         set_rate(net, l, link->capacity_Bps);
     }

@@ -63,6 +63,7 @@ check_PROGRAMS += tests/test-analytic
 tests_test_analytic_SOURCES = tests/test-analytic.c tests/network_fixture.c tests/network_fixture.h
 tests_test_analytic_LDADD = $(TEST_LIBS)
 EXTRA_PROGRAMS += bench/packet
+bench_packet_SOURCES = bench/packet.c bench/fat_tree.c bench/fat_tree.h bench/replay.c bench/replay.h
 bench_packet_LDADD = libtrainshed.a $(TRAINSHED_LIBS) -lm
 check_PROGRAMS += tests/test-packet tests/test-packet-runs
 tests_test_packet_SOURCES = tests/test-packet.c tests/packet_fixture.c tests/packet_fixture.h tests/network_fixture.c \
@@ -77,10 +78,6 @@ tests_test_packet_books_SOURCES = tests/test-packet-books.c tests/packet_fixture
 tests_test_packet_books_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-transport-params
 tests_test_transport_params_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/test-network-closed-forms
-tests_test_network_closed_forms_SOURCES = tests/test-network-closed-forms.c tests/network_fixture.c \
-	tests/network_fixture.h tests/reference.c tests/reference.h
-tests_test_network_closed_forms_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-path-limit
 tests_test_path_limit_SOURCES = tests/test-path-limit.c tests/network_fixture.c tests/network_fixture.h
 tests_test_path_limit_LDADD = $(TEST_LIBS)
@@ -125,18 +122,18 @@ tests_test_transport_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-transport-loss
 tests_test_transport_loss_SOURCES = tests/test-transport-loss.c tests/transport_world.c tests/transport_world.h tests/network_fixture.c tests/network_fixture.h
 tests_test_transport_loss_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/test-packet-queueing
-tests_test_packet_queueing_SOURCES = tests/test-packet-queueing.c tests/network_fixture.c tests/network_fixture.h
-tests_test_packet_queueing_LDADD = $(TEST_LIBS)
-check_PROGRAMS += tests/test-packet-long-link
-tests_test_packet_long_link_SOURCES = tests/test-packet-long-link.c tests/network_fixture.c tests/network_fixture.h
-tests_test_packet_long_link_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-truth
+tests_test_truth_SOURCES = tests/test-truth.c tests/truth.c tests/truth.h tests/truth_dcqcn.c tests/truth_fat_trees.c \
+	tests/truth_forms.c tests/truth_long_link.c tests/truth_queueing.c tests/truth_two_way.c tests/network_fixture.c tests/network_fixture.h \
+	tests/reference.c tests/reference.h tests/transport_world.c tests/transport_world.h bench/fat_tree.c bench/fat_tree.h \
+	bench/replay.c bench/replay.h
+tests_test_truth_LDADD = $(TEST_LIBS)
 
-# Tests of packets that are short in make check, at their full length: minutes.
-packet-at-length: tests/test-packet-queueing$(EXEEXT) tests/test-transport$(EXEEXT)
-	TRAINSHED_AT_LENGTH=yes tests/test-packet-queueing$(EXEEXT)
-	TRAINSHED_AT_LENGTH=yes tests/test-transport$(EXEEXT)
-.PHONY: packet-at-length
+# What make check has of it in short form, whole, minutes: writes the table of doc/truth.md, bad rows included.
+truth: tests/test-truth$(EXEEXT)
+	SRCDIR=$(abs_top_srcdir) SHARED=$${SHARED:-$(abs_top_srcdir)/../shared} $(top_srcdir)/scripts/truth tests/test-truth$(EXEEXT)
+.PHONY: truth
+EXTRA_DIST += scripts/truth doc/truth.md
 check_PROGRAMS += tests/test-loss-spread
 tests_test_loss_spread_SOURCES = tests/test-loss-spread.c tests/network_fixture.c tests/network_fixture.h
 tests_test_loss_spread_LDADD = $(TEST_LIBS)

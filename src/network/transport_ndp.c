@@ -17,12 +17,14 @@ typedef struct {
     SimTime ask_ps;
 } Params;
 
-/* Default of the first window: one bandwidth-delay product, as EQDS (the paper: 30 packets, its network's). ask: as the
- * recovery's timeout without loss of headers, 1 ms and four round trips. */
+/* Default of the first window: two bandwidth-delay products (the paper: 30 packets, its network's). Pulls only keep up
+ * what the first window put on the way: one product lasts an empty round trip, and every packet that waits somewhere
+ * idles the receiver's link (a sprayed permutation then ends 16 % late instead of 6 %). ask: as the recovery's timeout
+ * without loss of headers, 1 ms and four round trips. */
 static const TransportParam params[] = {
     {"window", PARAM_SIZE, "0 B", offsetof(Params, window_B),
-     .help = "sent before any pull; 0 = one "
-             "bandwidth-delay product"},
+     .help = "sent before any pull; 0 = two "
+             "bandwidth-delay products"},
     {"ask", PARAM_TIME, "0 s", offsetof(Params, ask_ps), .help = "without a pull until it asks; 0 = by itself"},
     {NULL},
 };
@@ -68,7 +70,7 @@ start(TransportFlow *flow)
     const Params *set = flow->params;
     State *state = flow->state;
     double bdp_B = flow->line_Bps * sim_time_seconds(flow->rtt_ps);
-    double window_B = set->window_B > 0 ? (double)set->window_B : bdp_B + flow->packet_B;
+    double window_B = set->window_B > 0 ? (double)set->window_B : 2 * bdp_B + flow->packet_B;
     double packets = window_B / flow->packet_B;
     state->first = packets < 1 ? 1 : packets < flow->n_packets ? (uint32_t)packets : flow->n_packets;
     state->out = state->first;
