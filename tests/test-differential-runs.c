@@ -417,20 +417,10 @@ check_database(const Case *given, const Seen *seen, int seed)
     g_rmdir(folder);
 }
 
-static gboolean
-has_bundles(const Case *given)
-{
-    gboolean bundles = FALSE;
-    for (uint32_t j = 0; j < given->n_jobs; j++)
-        bundles |= given->setups[j].collectives.grain == GRAIN_BUNDLE;
-    return bundles;
-}
-
 static uint64_t
 slack_of(const Case *given, const Seen *seen)
 {
-    if (given->setup.routing == ROUTING_SPRAY ||
-        has_bundles(given)) /* whole bytes apportioned over paths and members */
+    if (given->setup.routing == ROUTING_SPRAY) /* whole bytes apportioned over paths */
         return 4 * seen->log.transfers->len;
     return given->n_faults > 0 ? seen->log.transfers->len : 0;
 }
@@ -444,9 +434,7 @@ START_TEST(random_jobs_keep_their_books)
     check_iterations(given, &seen, _i);
     check_traffic(given, &seen, _i);
     world_check_order(&seen.log, FALSE);
-    /* The books of a bundle that is routed anew are exact to a byte for each member and link (doc/model.md). */
-    if (given->n_faults == 0 || !has_bundles(given))
-        world_check_conservation(&seen.log, given->fabric, given->n_jobs);
+    world_check_conservation(&seen.log, given->fabric, given->n_jobs);
     world_check_capacity(&seen.log, given->fabric, given->faults, given->n_faults, slack_of(given, &seen));
     for (uint32_t j = 0; j < given->n_jobs; j++)
         check_baseline(given, &seen, j, _i);
@@ -460,6 +448,38 @@ START_TEST(random_jobs_keep_their_books)
 }
 END_TEST
 
+static gboolean
+near(SimTime a, SimTime b)
+{
+    return ABS(a - b) <= MAX(10, b / 1000000000);
+}
+
+/* DEFINITIONS 1: whole runs with all collectives as bundles, and all in steps, end every iteration together. */
+START_TEST(grains_end_together)
+{
+    g_autofree Case *given = g_new(Case, 1);
+    Seen seen[2];
+    begin_case(given, _i);
+    for (int grain = 0; grain < 2; grain++) {
+        for (uint32_t j = 0; j < given->n_jobs; j++)
+            given->setups[j].collectives.grain = grain ? GRAIN_BUNDLE : GRAIN_STEPS;
+        run(given, INDEX_NONE, &seen[grain], _i);
+    }
+    ck_assert_uint_eq(seen[0].iterations->len, seen[1].iterations->len);
+    for (uint32_t i = 0; i < seen[0].iterations->len; i++) {
+        const IterationRecord *steps = &g_array_index(seen[0].iterations, IterationRecord, i);
+        const IterationRecord *bundle = iteration_of(&seen[1], steps->job, steps->index);
+        ck_assert_msg(bundle != NULL && near(bundle->start_ps, steps->start_ps) && near(bundle->end_ps, steps->end_ps),
+                      "seed %d: job %u, iteration %u: ends at %" G_GINT64_FORMAT " ps in steps, %" G_GINT64_FORMAT
+                      " as bundles",
+                      _i, steps->job, steps->index, steps->end_ps, bundle != NULL ? bundle->end_ps : -1);
+    }
+    forget(&seen[0]);
+    forget(&seen[1]);
+    end_case(given);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -469,6 +489,7 @@ main(void)
     TCase *cases = tcase_create("differential-runs");
     tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, random_jobs_keep_their_books, from, from + n);
+    tcase_add_loop_test(cases, grains_end_together, from, from + n);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }
