@@ -39,6 +39,24 @@ below(Random *dice, uint32_t bound)
 }
 
 static void
+nobody(void *owner, uint32_t cookie)
+{
+}
+
+static gboolean
+has_plan(const Fabric *fabric, const One *one)
+{
+    NetworkConfig config = network_config_default();
+    g_autoptr(Engine) engine = engine_new(SEED);
+    g_autoptr(Routes) routes = routes_new(fabric, ROUTING_ECMP);
+    g_autoptr(Network) network = network_new("fluid", &config, routes, engine, NULL, NULL);
+    network_add_job(network, "ada");
+    g_autoptr(CollectiveRunner) runner = collective_runner_new(network, engine, nobody, NULL);
+    g_autoptr(GError) error = NULL;
+    return collective_open(runner, &one->spec, &one->config, 0, &error) != INDEX_NONE;
+}
+
+static void
 random_ring(Case *given, One *one, Random *dice)
 {
     static const CollectiveKind kinds[] = {COLLECTIVE_ALL_REDUCE, COLLECTIVE_ALL_GATHER, COLLECTIVE_REDUCE_SCATTER};
@@ -58,7 +76,9 @@ random_ring(Case *given, One *one, Random *dice)
     one->config.channels = below(dice, 3);
     one->config.slice_B = below(dice, 3) * UINT64_C(65536) * below(dice, 3);
     one->config.reduce_cost_s_per_B = below(dice, 2) * 1e-12 * below(dice, 200);
-    one->config.algorithm[one->spec.kind] = "ring";
+    one->config.algorithm[one->spec.kind] = below(dice, 3) ? "ring" : "hierarchical";
+    if (!has_plan(given->fabric, one)) /* servers of unlike numbers of members */
+        one->config.algorithm[one->spec.kind] = "ring";
 }
 
 static void

@@ -13,13 +13,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* When members that are not here yet would be ready, after the first one. */
+/* When members that are not here yet would be ready, after the first one: all come within 6.6 days. */
 #define ABSENT (SIM_TIME_MAX / 16)
 
 typedef struct {
     NetworkHold *hold; /* NULL: on the ground yet */
     SimTime began_ps;  /* the first arrival */
     RingHop *hops;     /* by seat; ready_ps after began_ps */
+    uint32_t *row;     /* by seat: of the hold */
 } Flight;
 
 /* What a seat has sent. */
@@ -47,6 +48,12 @@ ring_at(const Run *run, uint32_t number)
     return &g_array_index(rings_of(run)->rings, Ring, number);
 }
 
+static const Seat *
+seat_at(const Run *run, uint32_t seat)
+{
+    return &g_array_index(rings_of(run)->seats, Seat, seat);
+}
+
 static RingWalk *
 walk_new(const Run *run, const Ring *ring)
 {
@@ -67,6 +74,7 @@ stop(Run *run)
     Flight *flight = run->state;
     network_hold_end(flight->hold);
     g_free(flight->hops);
+    g_free(flight->row);
     g_free(flight);
     run->state = NULL;
 }
@@ -91,7 +99,7 @@ book(Flight *flight, GArray *bookings, SimTime before)
     qsort(row, bookings->len, sizeof *row, earlier);
     guint n = 0;
     for (; n < bookings->len && row[n].start_ps < before; n++)
-        network_hold_book(flight->hold, row[n].seat, row[n].bytes, flight->began_ps + row[n].start_ps,
+        network_hold_book(flight->hold, flight->row[row[n].seat], row[n].bytes, flight->began_ps + row[n].start_ps,
                           flight->began_ps + row[n].sent_ps);
     g_array_remove_range(bookings, 0, n);
 }
@@ -171,7 +179,7 @@ count_all(Run *run)
     network_hold_count(((Flight *)run->state)->hold, transfers, bytes);
 }
 
-/* Each hop's bytes as one transfer, from its member's arrival until they had to be sent. */
+/* Each hop's bytes as one transfer, from when its member was ready until they had to be sent. */
 static void
 book_hops(Run *run)
 {
@@ -179,9 +187,12 @@ book_hops(Run *run)
     for (guint r = 0; r < rings_of(run)->rings->len; r++) {
         const Ring *ring = ring_at(run, r);
         for (uint32_t p = 0; p < ring->n; p++) {
-            const RingHop *hop = &flight->hops[ring->first_seat + p];
-            network_hold_book_row(flight->hold, ring->first_seat + p, ring_total(ring, p),
-                                  flight->began_ps + hop->ready_ps, run_now(run) - hop->latency_ps);
+            uint32_t seat = ring->first_seat + p, next = seat_at(run, seat)->next;
+            SimTime until = run_now(run) - flight->hops[seat].latency_ps;
+            if (next != INDEX_NONE)
+                until = MIN(until, flight->began_ps + flight->hops[next].ready_ps);
+            network_hold_book_row(flight->hold, flight->row[seat], ring_total(ring, p),
+                                  flight->began_ps + flight->hops[seat].ready_ps, until);
         }
     }
 }
@@ -192,8 +203,8 @@ book_past(Flight *flight, const Past *past, guint n_seats)
 {
     for (guint seat = 0; seat < n_seats; seat++) {
         if (past[seat].n_sent > 0)
-            network_hold_book_row(flight->hold, seat, past[seat].bytes, flight->began_ps + past[seat].start_ps,
-                                  flight->began_ps + past[seat].sent_ps);
+            network_hold_book_row(flight->hold, flight->row[seat], past[seat].bytes,
+                                  flight->began_ps + past[seat].start_ps, flight->began_ps + past[seat].sent_ps);
     }
 }
 
@@ -263,6 +274,36 @@ recall_ring(Run *run, const Ring *ring, SimTime now, RingsState *state, Past *pa
     }
 }
 
+/* When the members of a ring go on to their next seats: everything sent, heard and reduced. */
+static void
+reckon_next(Run *run, const Ring *ring)
+{
+    Flight *flight = run->state;
+    g_autoptr(RingWalk) walk = walk_new(run, ring);
+    g_autofree SimTime *through = g_new0(SimTime, ring->n);
+    while (ring_walk_step(walk))
+        for (uint32_t p = 0; p < ring->n; p++) {
+            RingPart part[3];
+            uint32_t parts = ring_walk_parts(walk, p, part), to = (p + 1) % ring->n;
+            for (uint32_t i = 0; i < parts; i++)
+                through[to] = MAX(through[to], part[i].ready_ps);
+            through[p] = MAX(through[p], part[parts - 1].sent_ps);
+        }
+    for (uint32_t p = 0; p < ring->n; p++)
+        flight->hops[seat_at(run, ring->first_seat + p)->next].ready_ps = through[p];
+}
+
+/* Of all rings but the last of each member: a seat's ring stands before that of its next one. */
+static void
+reckon_stages(Run *run)
+{
+    for (guint r = 0; r < rings_of(run)->rings->len; r++) {
+        const Ring *ring = ring_at(run, r);
+        if (seat_at(run, ring->first_seat)->next != INDEX_NONE)
+            reckon_next(run, ring);
+    }
+}
+
 /* NetworkRelease: somebody else comes, now. */
 static void
 released(void *owner, uint32_t cookie)
@@ -272,12 +313,14 @@ released(void *owner, uint32_t cookie)
     SimTime now = run_now(run) - flight->began_ps;
     guint n_seats = rings_of(run)->seats->len;
     run_wake_cancel(run);
+    if (run->n_arrived < run->spec.n)
+        reckon_stages(run);
     gboolean bundle = run->config->grain == GRAIN_BUNDLE, listens = network_hold_listens(flight->hold);
     if (!bundle && listens)
         book_each(run, now);
     RingsState *state = rings_state_new(n_seats);
     for (guint i = 0; i < n_seats; i++)
-        state->seats[i].started = flight->hops[i].ready_ps < ABSENT;
+        state->seats[i].started = flight->hops[i].ready_ps <= now;
     g_autofree Past *past = g_new0(Past, n_seats);
     for (guint r = 0; r < rings_of(run)->rings->len; r++)
         recall_ring(run, ring_at(run, r), now, state, past);
@@ -295,49 +338,73 @@ static gboolean
 look_at_hops(Run *run)
 {
     Flight *flight = run->state;
+    double left = (double)ABSENT;
     flight->hops = g_new(RingHop, rings_of(run)->seats->len);
     for (guint r = 0; r < rings_of(run)->rings->len; r++) {
         const Ring *ring = ring_at(run, r);
         double chunk = (double)(ring->bytes / ring->n + 1), longest = 0;
         for (uint32_t seat = ring->first_seat; seat < ring->first_seat + ring->n; seat++) {
-            NetworkProbe met = network_hold_probe(flight->hold, seat);
+            NetworkProbe met = network_hold_probe(flight->hold, flight->row[seat]);
             if (!(met.rate_Bps > 0) || isinf(met.rate_Bps))
                 return FALSE;
             flight->hops[seat] = (RingHop){met.latency_ps, met.rate_Bps, ABSENT};
             double sends_s = chunk / met.rate_Bps + chunk * run->config->reduce_cost_s_per_B;
             longest = MAX(longest, (double)met.latency_ps + sends_s * (double)PS_PER_S + 6); /* rounded up, 6 times */
         }
-        if (ring_steps(ring) * longest > (double)ABSENT)
-            return FALSE;
+        left -= ring_steps(ring) * longest;
     }
-    return TRUE;
+    return left > 0;
+}
+
+/* The seats before this one of the same member send over the same hop before it does, and share its row. */
+static uint32_t
+same_hop(const Run *run, const Transfer *transfers, uint32_t seat)
+{
+    const Flight *flight = run->state;
+    const Transfer *hop = &transfers[flight->row[seat]];
+    for (uint32_t from = seat_at(run, seat)->from; from != INDEX_NONE; from = seat_at(run, from)->from) {
+        uint32_t row = flight->row[from];
+        const Transfer *other = &transfers[row];
+        if (other->src == hop->src && other->dst == hop->dst && other->src_nic == hop->src_nic &&
+            other->dst_nic == hop->dst_nic && other->channel == hop->channel)
+            return row;
+    }
+    return INDEX_NONE;
 }
 
 static gboolean
 take_off(Run *run)
 {
     Flight *flight = run->state;
-    guint n = rings_of(run)->seats->len;
-    g_autofree Transfer *transfers = g_new(Transfer, n);
-    for (guint r = 0; r < rings_of(run)->rings->len; r++) {
-        const Ring *ring = ring_at(run, r);
-        for (uint32_t p = 0; p < ring->n; p++)
-            transfers[ring->first_seat + p] = run_rings_transfer(run, ring->first_seat + p, ring_total(ring, p));
+    uint32_t n_seats = rings_of(run)->seats->len, n = 0;
+    g_autofree Transfer *transfers = g_new(Transfer, n_seats);
+    flight->row = g_new(uint32_t, n_seats);
+    for (uint32_t seat = 0; seat < n_seats; seat++) {
+        transfers[n] = run_rings_transfer(run, seat, 1);
+        flight->row[seat] = n;
+        uint32_t same = same_hop(run, transfers, seat);
+        if (same != INDEX_NONE)
+            flight->row[seat] = same;
+        else
+            n++;
     }
     flight->hold = network_hold(run_network(run), transfers, n, released, run, 0);
     flight->began_ps = run_now(run);
     return flight->hold != NULL && look_at_hops(run);
 }
 
-/* All are here: the end of the last ring is known. */
+/* All are here: the end of the last rings is known. */
 static void
 land(Run *run)
 {
     Flight *flight = run->state;
     const CollectiveConfig *config = run->config;
     SimTime end = 0;
+    reckon_stages(run);
     for (guint r = 0; r < rings_of(run)->rings->len; r++) {
         const Ring *ring = ring_at(run, r);
+        if (seat_at(run, ring->first_seat)->next != INDEX_NONE)
+            continue;
         const RingHop *hops = flight->hops + ring->first_seat;
         SimTime one = config->grain == GRAIN_BUNDLE
                           ? ring_time(ring, hops, config->slice_B, config->reduce_cost_s_per_B)

@@ -211,7 +211,7 @@ run_rings_resume(Run *run, RingsState *state)
     run->state = state;
     run->left = 0;
     for (guint seat = 0; seat < rings_of(run)->seats->len; seat++)
-        run->left += !is_through(run, seat);
+        run->left += seat_at(run, seat)->next == INDEX_NONE && !is_through(run, seat);
     run_wake_in(run, 0);
     run_check(run);
 }

@@ -25,6 +25,6 @@ void rings_state_got(RingsState *state, uint32_t seat, uint32_t cookie);
 uint32_t run_rings_cookie(uint32_t step, uint32_t part, uint32_t parts);
 /* A message from this seat to the one after it. */
 Transfer run_rings_transfer(const Run *run, uint32_t seat, uint64_t bytes);
-/* Makes run one of rings whose seats are in this state (taken over), without a step to a next seat. What they may send
- * they send in a further round of this instant. */
+/* Makes run one of rings whose seats are in this state (taken over); whose seat is through has started at its next one.
+ * What they may send they send in a further round of this instant. */
 void run_rings_resume(Run *run, RingsState *state);

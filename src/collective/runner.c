@@ -259,8 +259,7 @@ way_of(const CollectiveRunner *runner, const CollectiveConfig *config, const Pla
         return &run_bundles;
     if (plan->rings == NULL)
         return &run_graph;
-    gboolean one_stage = plan->rings->n_last == plan->rings->seats->len;
-    return one_stage && holds && !config->one_by_one ? &run_flight : &run_rings;
+    return holds && !config->one_by_one ? &run_flight : &run_rings;
 }
 
 static void
