@@ -156,6 +156,22 @@ START_TEST(every_algorithm_has_equal_grains_where_all_hops_are_equal)
 }
 END_TEST
 
+/* Nine servers of eight, eight channels that share NVLink: 8 x 72 x 142 messages are too many to be sent, and go as one
+ * bundle, whose NVLink hops count as alone. 64 of 72 hops are over NVLink. */
+START_TEST(a_large_ring_that_meets_itself_is_one_bundle)
+{
+    enum { N = 72 };
+    g_autoptr(Fabric) fabric = world_servers(9, 8, 450e9, 50e9, 300 * PS_PER_NS, PS_PER_US);
+    WorldRun run = run_of(fabric, COLLECTIVE_ALL_REDUCE, N, (uint64_t)N << 20, "ring");
+    run.config.channels = 8;
+    SimTime steps = world_run(&run);
+    run.config.grain = GRAIN_BUNDLE;
+    SimTime bundle = world_run(&run);
+    ck_assert_msg(bundle <= steps && (double)bundle >= 0.99 * (double)steps,
+                  "in steps %" G_GINT64_FORMAT " ps, as bundle %" G_GINT64_FORMAT, steps, bundle);
+}
+END_TEST
+
 START_TEST(direct_is_a_and_n_minus_1_parts)
 {
     /* n = 5, chunk 1000 B, 1 GB/s, 7 us: 4 us of bytes. Reductions of 4 chunks: 4000 x 2^-34 s. */
@@ -508,6 +524,7 @@ add_tests(TCase *tc)
     tcase_add_loop_test(tc, a_ring_over_two_buildings_pays_four_long_hops, 0, 2);
     tcase_add_loop_test(tc, random_rings_follow_the_recursion_in_both_grains, 0, 120);
     tcase_add_loop_test(tc, every_algorithm_has_equal_grains_where_all_hops_are_equal, 0, 7);
+    tcase_add_test(tc, a_large_ring_that_meets_itself_is_one_bundle);
     tcase_add_loop_test(tc, direct_is_a_and_n_minus_1_parts, 0, 2);
     tcase_add_loop_test(tc, direct_among_many_takes_what_it_would_by_hand, 0, 3);
     tcase_add_test(tc, extra_ranks_are_folded_in);

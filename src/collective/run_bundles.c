@@ -1,4 +1,5 @@
-/* run_bundles.c - grain bundle on models other than fluid: each phase of a plan is one activity of all its messages
+/* run_bundles.c - grain bundle on models other than fluid, and of large rings that share links with themselves: each
+ * phase of a plan is one activity of all its messages
  *
  * It goes when all members have arrived. A chain is a series of phases (a channel of a schedule, or of rings); chains
  * go side by side. What a phase takes beyond the time of its slowest message's bytes is the latency of its bundle,

@@ -372,12 +372,13 @@ same_hop(const Run *run, const Transfer *transfers, uint32_t seat)
     return INDEX_NONE;
 }
 
-static gboolean
-take_off(Run *run)
+/* The hops, one of each row; freed by the caller. */
+static Transfer *
+list_rows(Run *run, uint32_t *n_rows)
 {
     Flight *flight = run->state;
     uint32_t n_seats = rings_of(run)->seats->len, n = 0;
-    g_autofree Transfer *transfers = g_new(Transfer, n_seats);
+    Transfer *transfers = g_new(Transfer, n_seats);
     flight->row = g_new(uint32_t, n_seats);
     for (uint32_t seat = 0; seat < n_seats; seat++) {
         transfers[n] = run_rings_transfer(run, seat, 1);
@@ -388,9 +389,36 @@ take_off(Run *run)
         else
             n++;
     }
+    *n_rows = n;
+    return transfers;
+}
+
+/* More messages are not sent where a ring shares links with itself: a bundle then goes as phases (run_bundles.c). */
+enum { MOST_SENT = 1 << 16 };
+
+static gboolean
+is_large(const Run *run)
+{
+    uint64_t messages = 0;
+    for (guint r = 0; r < rings_of(run)->rings->len; r++)
+        messages += (uint64_t)ring_at(run, r)->n * ring_steps(ring_at(run, r));
+    return messages > MOST_SENT;
+}
+
+/* NULL, or how to go instead. */
+static const RunWay *
+take_off(Run *run)
+{
+    Flight *flight = run->state;
+    uint32_t n;
+    g_autofree Transfer *transfers = list_rows(run, &n);
     flight->hold = network_hold(run_network(run), transfers, n, released, run, 0);
     flight->began_ps = run_now(run);
-    return flight->hold != NULL && look_at_hops(run);
+    if (flight->hold != NULL && look_at_hops(run))
+        return NULL;
+    gboolean phases = flight->hold == NULL && run->config->grain == GRAIN_BUNDLE && is_large(run) &&
+                      !network_hold_fits(run_network(run), transfers, n);
+    return phases ? &run_bundles : &run_rings;
 }
 
 /* All are here: the end of the last rings is known. */
@@ -414,16 +442,17 @@ land(Run *run)
     run_wake_in(run, end - (run_now(run) - flight->began_ps));
 }
 
-/* The first one takes off, or all go on foot. */
+/* With the first one it takes off, or all go another way. */
 static void
 arrive(Run *run, uint32_t member)
 {
     Flight *flight = run->state;
-    if (run->n_arrived == 1 && !take_off(run)) {
+    const RunWay *instead = run->n_arrived == 1 ? take_off(run) : NULL;
+    if (instead != NULL) {
         stop(run);
-        run->way = &run_rings;
-        run_rings.start(run);
-        run_rings.arrive(run, member);
+        run->way = instead;
+        instead->start(run);
+        instead->arrive(run, member);
         return;
     }
     const ScheduleEdges *opens = &rings_of(run)->opens;

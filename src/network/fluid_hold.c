@@ -109,6 +109,18 @@ make_hold(Fluid *self, const Transfer *transfers, uint32_t n)
     return hold;
 }
 
+gboolean
+network_hold_fits(Network *network, const Transfer *transfers, uint32_t n)
+{
+    NetworkHold *hold = make_hold((Fluid *)network, transfers, n);
+    if (hold == NULL)
+        return FALSE;
+    g_autofree uint8_t *crowded = g_new0(uint8_t, MAX(1, hold->ways->n_links));
+    gboolean fit = fits(hold, crowded);
+    hold_free(hold);
+    return fit;
+}
+
 /* Books count whole bytes on each link: not those of transfers split over paths. */
 static gboolean
 may_hold(NetworkHold *hold)

@@ -24,6 +24,8 @@ gboolean network_offers_holds(const Network *network);
  * stands for a row of transfers over the same way, of which one at a time sends. */
 NetworkHold *network_hold(Network *network, const Transfer *transfers, uint32_t n, NetworkRelease release, void *owner,
                           uint32_t cookie);
+/* Would these fit so, were nobody else there? Of a model that offers holds. */
+gboolean network_hold_fits(Network *network, const Transfer *transfers, uint32_t n);
 /* All is booked: gives the links back; release is not called. NULL is fine. */
 void network_hold_end(NetworkHold *hold);
 
