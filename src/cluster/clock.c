@@ -11,8 +11,8 @@ on_begun(void *owner, const HostWork *work)
     Simulation *simulation = owner;
     RankRun *rank = &simulation->ranks[work->cookie >> 32];
     uint32_t op = (uint32_t)work->cookie;
-    if (work->kind == HOST_RECV) {
-        mailbox_post(rank->job->mailbox, rank, op);
+    if (work->kind != HOST_COMPUTE) {
+        (work->kind == HOST_SEND ? mailbox_leave : mailbox_post)(rank->job->mailbox, rank, op);
         return;
     }
     SimTime duration = rank_op_duration(rank, op);

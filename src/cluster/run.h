@@ -120,8 +120,10 @@ Mailbox *mailbox_new(JobRun *job);
 void mailbox_free(Mailbox *mailbox);
 void mailbox_send(Mailbox *mailbox, RankRun *rank, uint32_t op);
 void mailbox_receive(Mailbox *mailbox, RankRun *rank, uint32_t op);
-void mailbox_post(Mailbox *mailbox, RankRun *rank, uint32_t op); /* under LogGOPS: the receive begins */
-void mailbox_message_ended(Mailbox *mailbox, uint32_t slot);     /* under a model that moves no bytes */
+/* Under LogGOPS: the send, or the receive, begins. */
+void mailbox_leave(Mailbox *mailbox, RankRun *rank, uint32_t op);
+void mailbox_post(Mailbox *mailbox, RankRun *rank, uint32_t op);
+void mailbox_message_ended(Mailbox *mailbox, uint32_t slot); /* under a model that moves no bytes */
 /* One line for each receive without a message and each message that has not come, into text. */
 void mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left);
 

@@ -13,7 +13,7 @@ struct Script {
     uint32_t *stream_first; /* ops of stream s: stream_ops[stream_first[s] .. stream_first[s + 1]) */
     uint32_t *stream_ops;
     uint32_t *position; /* of an op in its stream */
-    gboolean clocks;
+    guint8 *clocks;     /* an op: it has one; NULL where none has */
     /* DAG, [begun]: who waits for the end, or the beginning, of op o: waiters[first_waiter[o] .. first_waiter[o + 1])
      */
     uint32_t *first_waiter[2], *waiters[2];
@@ -102,9 +102,18 @@ index_waiters(Script *script, gboolean begun)
 gboolean
 script_has_clock(const Script *script, uint32_t index)
 {
-    const Op *op = &script->ops[index];
-    gboolean talks = (op->kind == OP_SEND || op->kind == OP_RECV) && !op->signal;
-    return script->clocks && (talks || (op->kind == OP_COMPUTE && op->cpu != CPU_NONE));
+    return script->clocks != NULL && script->clocks[index];
+}
+
+static void
+index_clocks(Script *script)
+{
+    script->clocks = g_new0(guint8, script->n_ops + 1);
+    for (uint32_t o = 0; o < script->n_ops; o++) {
+        const Op *op = &script->ops[o];
+        gboolean talks = (op->kind == OP_SEND || op->kind == OP_RECV) && !op->signal;
+        script->clocks[o] = talks || (op->kind == OP_COMPUTE && op->cpu != CPU_NONE);
+    }
 }
 
 const uint32_t *
@@ -118,7 +127,6 @@ script_new(const Program *program, gboolean clocks)
 {
     Script *script = g_new0(Script, 1);
     script->program = program;
-    script->clocks = clocks && program->dag;
     script->ops = (const Op *)program->ops->data;
     script->deps = (const uint32_t *)program->deps->data;
     script->n_ops = program->ops->len;
@@ -126,6 +134,8 @@ script_new(const Program *program, gboolean clocks)
     index_streams(script);
     for (int begun = 0; begun < 2 && program->dag; begun++)
         index_waiters(script, begun);
+    if (clocks && program->dag)
+        index_clocks(script);
     script->collectives = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
     for (uint32_t o = 0; o < script->n_ops; o++) {
         const Op *op = &script->ops[o];
@@ -147,6 +157,7 @@ script_free(Script *script)
     g_free(script->stream_first);
     g_free(script->stream_ops);
     g_free(script->position);
+    g_free(script->clocks);
     for (int begun = 0; begun < 2; begun++) {
         g_free(script->first_waiter[begun]);
         g_free(script->waiters[begun]);

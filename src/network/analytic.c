@@ -151,29 +151,26 @@ work_of(const Analytic *self, const Activity *activity, uint32_t number, HostWor
 }
 
 static void
-tell_host_moment(Analytic *self, uint32_t number, gboolean come)
+tell_come(Analytic *self, uint32_t number)
 {
     const Network *network = &self->base;
     const Activity *activity = activities_get(network->activities, number);
     if (activity->client >= network->n_listeners || network->listeners[activity->client].told == NULL)
         return;
     struct NetworkListener listener = network->listeners[activity->client];
-    listener.told(listener.owner, activity->cookie, come);
+    listener.told(listener.owner, activity->cookie);
 }
 
 /* Its CPU and NIC are free: the message leaves. */
-static void
-leave(Analytic *self, uint32_t number, const HostWork *work)
+static gboolean
+leave(Analytic *self, uint32_t number, const HostWork *work, GError **error)
 {
     Network *network = &self->base;
     const LogGops *costs = &network->config.loggops;
     const Activity *activity = activities_get(network->activities, number);
-    GError *error = NULL;
     Demand demand;
-    if (!demand_make_activity(self->maker, activity, FALSE, &demand, &error)) {
-        engine_fail(network->engine, error);
-        return;
-    }
+    if (!demand_make_activity(self->maker, activity, FALSE, &demand, error))
+        return FALSE;
     uint64_t bytes = message_bytes(activity);
     SimTime wire_ps = MAX(sending_time(self, &demand, MAX(bytes, 1) - 1), cost(0, costs->G_s_per_B, bytes));
     SimTime cpu_ps = cost(costs->o_ps, costs->O_s_per_B, bytes);
@@ -182,7 +179,7 @@ leave(Analytic *self, uint32_t number, const HostWork *work)
     HostWork arrival = work_of(self, activity, number, HOST_ARRIVE);
     SimTime latency_ps = costs->L_ps > 0 ? costs->L_ps : demand.latency_ps;
     hosts_queue(self->hosts, &arrival, engine_now(network->engine) + costs->o_ps + latency_ps);
-    tell_host_moment(self, number, FALSE);
+    return TRUE;
 }
 
 /* The first byte has come, and the receiver's CPU and NIC are free. */
@@ -197,16 +194,18 @@ take_in(Analytic *self, uint32_t number, const HostWork *work)
     SimTime cpu_ps = MAX(cost(costs->o_ps, costs->O_s_per_B, bytes), costs->o_ps + wire_ps);
     hosts_hold(self->hosts, work, cpu_ps, costs->g_ps + wire_ps);
     activities_delivered_in(network->activities, number, cpu_ps);
-    tell_host_moment(self, number, TRUE);
+    tell_come(self, number);
 }
 
 static void
 on_host(void *owner, const HostWork *work)
 {
-    if (work->kind == HOST_SEND)
-        leave(owner, (uint32_t)work->cookie, work);
-    else
-        take_in(owner, (uint32_t)work->cookie, work);
+    Analytic *self = owner;
+    GError *error = NULL;
+    if (work->kind != HOST_SEND)
+        take_in(self, (uint32_t)work->cookie, work);
+    else if (!leave(self, (uint32_t)work->cookie, work, &error))
+        engine_fail(self->base.engine, error);
 }
 
 static void
@@ -227,7 +226,9 @@ start(Network *network, uint32_t number, GError **error)
     const Activity *activity = activities_get(network->activities, number);
     if (has_hosts(self, activity)) {
         HostWork work = work_of(self, activity, number, HOST_SEND);
-        hosts_queue_free(self->hosts, &work, activity->first.earliest_ps);
+        if (activity->first.host_begun)
+            return leave(self, number, &work, error);
+        hosts_queue_free(self->hosts, &work, 0);
         return TRUE;
     }
     Demand demand;

@@ -30,7 +30,7 @@ typedef struct {
     double rate_cap_Bps;                  /* INFINITY = none */
     uint32_t settings; /* what is set for its long ways: a row of NetworkConfig.settings, from 1; 0 = its limits */
     uint8_t host_cpu, host_nic; /* of both hosts, under LogGOPS */
-    SimTime earliest_ps;        /* under LogGOPS: it does not leave before then; 0 = now */
+    gboolean host_begun;        /* under LogGOPS: it has been queued at its host, and begins now */
 } Transfer;
 
 /* A message from each node to each of the others; all_pairs.h. */
@@ -107,10 +107,9 @@ typedef struct {
 } NetworkProbe;
 gboolean network_probe(Network *network, const Transfer *transfer, NetworkProbe *probe, GError **error);
 
-/* Under LogGOPS, told to clients that listen: a message leaves (its sender's CPU and NIC are taken), and it has come
- * (those of its receiver are); ahead of SENT and DELIVERED. Where a message above S bytes meets its receive a listener
- * finds out itself. */
-typedef void (*NetworkHostMoment)(void *owner, uint32_t cookie, gboolean come);
+/* Under LogGOPS, told to clients that listen: a message has come, and its receiver's CPU and NIC take it in; ahead of
+ * DELIVERED. Where a message above S bytes meets its receive a listener finds out itself. */
+typedef void (*NetworkHostMoment)(void *owner, uint32_t cookie);
 void network_listen(Network *network, uint32_t client, NetworkHostMoment told, void *owner);
 /* The hosts' CPUs and NICs (hosts.h); NULL where they cost nothing. */
 struct Hosts *network_hosts(const Network *network);

@@ -35,10 +35,12 @@ typedef struct {
     GPtrArray *lists;        /* of GBytes * */
     GHashTable *list_number; /* GBytes * -> number */
     GArray **sends, **recvs; /* a program: of Peer, by form, then peer */
-    uint32_t *any;           /* a program: list of what it receives from anyone, INDEX_NONE */
-    uint64_t *taken;         /* a program: recvs, where some take any tag; else 0 */
-    uint64_t *sent;          /* a rank whose program has such: what is sent to it */
-    GHashTable *left;        /* of Left *, by destination and tag: sent, but received by no named peer */
+    /* A program: where its sends, its recvs, and its sends sought by those recvs are likely to go on. */
+    uint32_t *next[3];
+    uint32_t *any;    /* a program: list of what it receives from anyone, INDEX_NONE */
+    uint64_t *taken;  /* a program: recvs, where some take any tag; else 0 */
+    uint64_t *sent;   /* a rank whose program has such: what is sent to it */
+    GHashTable *left; /* of Left *, by destination and tag: sent, but received by no named peer */
 } Check;
 
 typedef struct {
@@ -156,12 +158,16 @@ find_rank(const GArray *peers, uint32_t rank)
     return peers->len;
 }
 
-/* The lists of those of rank's peers that are other, into numbers; how many. PEER_RANK stands before PEER_OFFSET. */
+/* The lists of those of rank's peers that are other, into numbers; how many. PEER_RANK stands before PEER_OFFSET. next:
+ * where other is looked for first, and then the place after it. */
 static uint32_t
-lists_with(const Check *check, const GArray *peers, uint32_t rank, uint32_t other, GArray *numbers)
+lists_with(const Check *check, const GArray *peers, uint32_t rank, uint32_t other, uint32_t *next, GArray *numbers)
 {
     g_array_set_size(numbers, 0);
-    uint32_t at = find_rank(peers, other);
+    const Peer *likely = *next < peers->len ? &g_array_index(peers, Peer, *next) : NULL;
+    gboolean there = likely != NULL && likely->form == PEER_RANK && likely->peer == (int32_t)other;
+    uint32_t at = there ? *next : find_rank(peers, other);
+    *next = at + 1;
     if (at < peers->len)
         g_array_append_val(numbers, g_array_index(peers, Peer, at).list);
     for (uint32_t i = peers->len; i > 0; i--) {
@@ -281,8 +287,8 @@ static gboolean
 check_pair(Check *check, uint32_t src, uint32_t dst, GArray *out, GArray *in, GError **error)
 {
     const uint32_t *program = check->workload->program_of_rank;
-    uint32_t n_out = lists_with(check, check->sends[program[src]], src, dst, out);
-    uint32_t n_in = lists_with(check, check->recvs[program[dst]], dst, src, in);
+    uint32_t n_out = lists_with(check, check->sends[program[src]], src, dst, &check->next[0][program[src]], out);
+    uint32_t n_in = lists_with(check, check->recvs[program[dst]], dst, src, &check->next[1][program[dst]], in);
     if (n_out == 1 && n_in == 1 && g_array_index(out, uint32_t, 0) == g_array_index(in, uint32_t, 0))
         return TRUE;
     g_autoptr(GArray) sent = sum_lists(check, out);
@@ -351,8 +357,10 @@ check_rank(Check *check, uint32_t rank, GArray *out, GArray *in, GError **error)
             if (sends) {
                 if (!check_pair(check, rank, other, out, in, error))
                     return FALSE;
-            } else if (lists_with(check, check->sends[check->workload->program_of_rank[other]], other, rank, out) ==
-                       0) {
+            } else {
+                uint32_t sender = check->workload->program_of_rank[other];
+                if (lists_with(check, check->sends[sender], other, rank, &check->next[2][sender], out) > 0)
+                    continue;
                 if (!check_pair(check, other, rank, out, in, error))
                     return FALSE;
             }
@@ -471,6 +479,7 @@ check_messages(const Workload *workload, Problems *problems)
                    .sends = g_new0(GArray *, n + 1),
                    .recvs = g_new0(GArray *, n + 1),
                    .any = g_new0(uint32_t, n + 1),
+                   .next = {g_new0(uint32_t, n + 1), g_new0(uint32_t, n + 1), g_new0(uint32_t, n + 1)},
                    .taken = g_new0(uint64_t, n + 1),
                    .sent = g_new0(uint64_t, workload->n_ranks),
                    .left = g_hash_table_new_full(left_hash, left_equal, g_free, NULL)};
@@ -490,6 +499,8 @@ check_messages(const Workload *workload, Problems *problems)
     g_free(check.sends);
     g_free(check.recvs);
     g_free(check.any);
+    for (uint32_t k = 0; k < 3; k++)
+        g_free(check.next[k]);
     g_free(check.taken);
     g_free(check.sent);
     g_hash_table_unref(check.list_number);
