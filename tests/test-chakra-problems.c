@@ -460,6 +460,81 @@ START_TEST(group_files_are_read_or_refused)
 }
 END_TEST
 
+/* --- dimensions --- */
+
+/* Of 3x2 ranks (r = a0 + 3 a1), who calls with whom when a collective involves these dimensions. */
+static const struct {
+    const char *dims; /* the bools of involved_dim */
+    const char *groups[6];
+} involved[] = {
+    {"\x01\x00", {"0 1 2 ", "0 1 2 ", "0 1 2 ", "3 4 5 ", "3 4 5 ", "3 4 5 "}},
+    {"\x00\x01", {"0 3 ", "1 4 ", "2 5 ", "0 3 ", "1 4 ", "2 5 "}},
+    {"\x00\x00", {"0 ", "1 ", "2 ", "3 ", "4 ", "5 "}},
+    {"\x01\x01", {"0 1 2 3 4 5 ", "0 1 2 3 4 5 ", "0 1 2 3 4 5 ", "0 1 2 3 4 5 ", "0 1 2 3 4 5 ", "0 1 2 3 4 5 "}},
+};
+
+static void
+save_involved(uint32_t rank, const char *dims, size_t n, char **files)
+{
+    GString *file = file_new(), *node = node_new(1, "c", 7);
+    g_autoptr(GString) attribute = g_string_new(NULL), list = g_string_new(NULL);
+    put_attribute(node, "comm_type", 9, 0);
+    put_attribute(node, "comm_size", 9, 8);
+    put_bytes(list, 1, dims, n);
+    put_bytes(attribute, 1, "involved_dim", 12);
+    put_bytes(attribute, 28, list->str, list->len);
+    put_bytes(node, 10, attribute->str, attribute->len);
+    put_record(file, node);
+    files[rank] = save("involved", rank, "et", file);
+}
+
+START_TEST(collectives_run_along_the_dimensions_they_involve)
+{
+    char *files[7] = {NULL};
+    for (uint32_t rank = 0; rank < 6; rank++)
+        save_involved(rank, involved[_i].dims, 2, files);
+    TraceSource source = {.files = files, .n_files = 6, .dimensions = "3x2"};
+    GError *error = NULL;
+    g_autoptr(Workload) workload = trace_chakra.read(&source, &error);
+    ck_assert_msg(workload != NULL, "%s", error ? error->message : "");
+    ck_assert_uint_eq(workload->notes->len, 0);
+    for (uint32_t rank = 0; rank < 6; rank++) {
+        const Program *program = workload_program(workload, workload->program_of_rank[rank]);
+        uint32_t n;
+        const uint32_t *members = workload_members(workload, g_array_index(program->ops, Op, 0).group, rank, &n);
+        g_autoptr(GString) text = g_string_new(NULL);
+        for (uint32_t i = 0; i < n; i++)
+            g_string_append_printf(text, "%u ", members[i]);
+        ck_assert_str_eq(text->str, involved[_i].groups[rank]);
+        g_free(files[rank]);
+    }
+}
+END_TEST
+
+/* One rank whose collective involves one dimension. */
+static const struct {
+    const char *dimensions, *message;
+} bad_dimensions[] = {
+    {"1x1", ": byte 1: node 1 \"c\": involved_dim has 1 entries; there are 2 dimensions"},
+    {"2x2", ": dimensions \"2x2\" are of 4 ranks; there are 1"},
+    {"0", ": dimensions \"0\": expected up to 32 sizes such as \"8x4\""},
+    {"1x", ": dimensions \"1x\": expected up to 32 sizes such as \"8x4\""},
+};
+
+START_TEST(dimensions_are_checked)
+{
+    char *files[2] = {NULL};
+    save_involved(0, "\x01", 1, files);
+    TraceSource source = {.files = files, .n_files = 1, .dimensions = bad_dimensions[_i].dimensions};
+    GError *error = NULL;
+    ck_assert_ptr_null(trace_chakra.read(&source, &error));
+    g_autofree char *expected = g_strconcat(files[0], bad_dimensions[_i].message, NULL);
+    ck_assert_str_eq(error->message, expected);
+    g_clear_error(&error);
+    g_free(files[0]);
+}
+END_TEST
+
 /* --- outlines --- */
 
 /* Lines that are in what trace info tells; counts of a separate decoder (Python), and of the data's README where it has
@@ -595,6 +670,8 @@ main(void)
     tcase_add_test(all, groups_of_metadata_are_a_ranks_own);
     tcase_add_loop_test(all, groups_of_metadata_are_checked, 0, G_N_ELEMENTS(bad_groups));
     tcase_add_loop_test(all, group_files_are_read_or_refused, 0, G_N_ELEMENTS(group_files));
+    tcase_add_loop_test(all, collectives_run_along_the_dimensions_they_involve, 0, G_N_ELEMENTS(involved));
+    tcase_add_loop_test(all, dimensions_are_checked, 0, G_N_ELEMENTS(bad_dimensions));
     tcase_add_loop_test(all, outlines_tell_what_is_there_and_what_is_missing, 0, G_N_ELEMENTS(outlines));
     tcase_add_test(all, an_outline_tells_span_and_steps);
     suite_add_tcase(suite, all);

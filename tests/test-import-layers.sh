@@ -66,6 +66,11 @@ if [ -d "$data" ]; then
     import astra-sim "$micro/*.et" --network "$peers/network/switch-8.yml" &&
         [ "$(ends 'select count(*) > 0 from iteration')" = 1 ]
     ok $? "Chakra traces on switch-8"
+    printf 'topology: [ Switch, Switch ]\nnpus_count: [ 4, 2 ]\nbandwidth: [ 50.0, 25.0 ]\nlatency: [ 500.0, 500.0 ]\n' \
+        >"$work/n2.yml"
+    import astra-sim "$micro/*.et" --network "$work/n2.yml" && grep -q ', dimensions: 4x2' "$work/x.yaml" &&
+        [ "$(ends 'select count(*) > 0 from iteration')" = 1 ]
+    ok $? "Chakra traces on two dimensions, which the scenario names"
     import simai "$data/simai/simai_microAllReduce.txt" --topology \
         "$data/simai/topo/gen_Spectrum-X_8g_8gps_400Gbps_H100.txt" && [ "$(ends 'select count(*) > 0 from iteration')" = 1 ]
     ok $? "SimAI's example on its topology"

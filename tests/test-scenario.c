@@ -337,7 +337,7 @@ static const struct {
     {"faults: []", "faults: {}", ":18:9: faults: found a map, expected a list"},
     {"gpus: 8, placement", "gpu: 8, placement",
      ":14:105: jobs[0].gpu: unknown key; did you mean \"gpus\"? (known: name, trace, execution_trace, groups, sizes, "
-     "program, "
+     "dimensions, program, "
      "format, gpus, model_parallel, rank_is, replicate, placement, iterations, warmup, until, arrival, start, "
      "scale_bytes, "
      "compute_scale, "

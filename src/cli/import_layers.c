@@ -37,9 +37,11 @@ own_name(const Options *options)
     return options->simai ? "simai" : "astra-sim";
 }
 
-/* Ranks of the network, and those of its innermost dimension (0 = not known). FALSE with an error. */
+/* Ranks of the network, and those of its innermost dimension (0 = not known); where it has several, sizes gets "8x4".
+ * FALSE with an error. */
 static gboolean
-look_at_network(const Options *options, uint32_t *ranks, uint32_t *inner, uint32_t *dimensions, GError **error)
+look_at_network(const Options *options, uint32_t *ranks, uint32_t *inner, uint32_t *dimensions, GString *sizes,
+                GError **error)
 {
     *inner = *dimensions = 0;
     g_autoptr(Fabric) fabric = topology_read(options->network, options->simai ? "ns3" : "astra-sim", NULL, NULL, error);
@@ -53,6 +55,8 @@ look_at_network(const Options *options, uint32_t *ranks, uint32_t *inner, uint32
         return FALSE;
     *inner = astra_network_dimension(network, 0)->npus;
     *dimensions = network->dimensions->len;
+    for (uint32_t d = 0; *dimensions > 1 && d < *dimensions; d++)
+        g_string_append_printf(sizes, "%s%u", d > 0 ? "x" : "", astra_network_dimension(network, d)->npus);
     return TRUE;
 }
 
@@ -101,17 +105,19 @@ files_text(char *const *files, const char *output, GError **error)
 
 /* The job's keys; NULL with an error. */
 static char *
-job_text(const Options *options, const char *format, char **files, const Workload *workload, uint32_t inner,
+job_text(const Options *options, const TraceSource *source, const char *format, const Workload *workload,
          GError **error)
 {
-    g_autofree char *trace = files_text(files, options->output, error);
+    g_autofree char *trace = files_text(source->files, options->output, error);
     if (trace == NULL)
         return NULL;
     g_autoptr(GString) text = g_string_new(NULL);
     g_string_append_printf(text, "  - {name: training, trace: [%s], format: %s, gpus: %u, iterations: %d, warmup: 0",
                            trace, format, workload->n_ranks, options->iterations);
-    if (strcmp(format, "astra-sim") == 0 && inner > 0)
-        g_string_append_printf(text, ", model_parallel: %u", inner);
+    if (strcmp(format, "astra-sim") == 0 && source->model_parallel > 0)
+        g_string_append_printf(text, ", model_parallel: %u", source->model_parallel);
+    if (source->dimensions != NULL)
+        g_string_append_printf(text, ", dimensions: %s", source->dimensions);
     if (options->groups != NULL) {
         g_autofree char *groups = import_path(options->groups, options->output, FALSE, error);
         if (groups == NULL)
@@ -126,18 +132,22 @@ static gboolean
 write_scenario(const Options *options, char **files, GError **error)
 {
     uint32_t ranks, inner, dimensions;
-    if (!look_at_network(options, &ranks, &inner, &dimensions, error))
+    g_autoptr(GString) sizes = g_string_new(NULL);
+    if (!look_at_network(options, &ranks, &inner, &dimensions, sizes, error))
         return FALSE;
     const TraceFormat *format =
         options->format != NULL ? trace_format_find(options->format, error) : trace_format_recognise(files[0], error);
     if (format == NULL)
         return FALSE;
     gboolean text_form = format == &trace_astra || format == &trace_simai;
+    gboolean chakra = format == &trace_chakra || format == &trace_chakra_json;
     TraceSource source = {.files = files,
                           .n_files = g_strv_length(files),
                           .groups_file = options->groups,
                           .ranks = text_form ? ranks : 0,
                           .model_parallel = inner};
+    if (chakra && sizes->len > 0 && source.n_files == ranks)
+        source.dimensions = sizes->str;
     g_autoptr(Workload) workload = trace_read(format->name, &source, error);
     if (workload == NULL)
         return FALSE;
@@ -147,7 +157,7 @@ write_scenario(const Options *options, char **files, GError **error)
     g_autofree char *collectives = collectives_text(options, dimensions, error);
     g_autofree char *network =
         collectives != NULL ? import_path(options->network, options->output, FALSE, error) : NULL;
-    g_autofree char *job = network != NULL ? job_text(options, format->name, files, workload, inner, error) : NULL;
+    g_autofree char *job = network != NULL ? job_text(options, &source, format->name, workload, error) : NULL;
     if (job == NULL)
         return FALSE;
     g_autofree char *base = g_path_get_basename(files[0]), *name = import_quote(base);

@@ -16,8 +16,8 @@
 
 /* What the subcommands that read traces share. */
 typedef struct {
-    char *format, *groups, *sizes, *output, *to, *rank_is, **execution_patterns; /* of the options */
-    int ranks, model_parallel, replicate;                                        /* 0 = not given */
+    char *format, *groups, *sizes, *dimensions, *output, *to, *rank_is, **execution_patterns; /* of the options */
+    int ranks, model_parallel, replicate;                                                     /* 0 = not given */
     gboolean break_cycles;
     char **files, **execution_files;
     TraceSource source;
@@ -29,6 +29,7 @@ request_clear(Request *request)
     g_free(request->format);
     g_free(request->groups);
     g_free(request->sizes);
+    g_free(request->dimensions);
     g_free(request->output);
     g_free(request->to);
     g_free(request->rank_is);
@@ -47,6 +48,8 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         {"groups", 0, 0, G_OPTION_ARG_FILENAME, &request->groups, "communicator groups of a Chakra trace", "FILE"},
         {"sizes", 0, 0, G_OPTION_ARG_FILENAME, &request->sizes,
          "bytes of collectives that a Chakra or Nsight Systems trace lacks", "FILE"},
+        {"dimensions", 0, 0, G_OPTION_ARG_STRING, &request->dimensions,
+         "the network's dimensions that involved_dim of a Chakra trace counts, innermost first", "8x4"},
         {"ranks", 0, 0, G_OPTION_ARG_INT, &request->ranks, "how many ranks run a layer table or text workload", "N"},
         {"model-parallel", 0, 0, G_OPTION_ARG_INT, &request->model_parallel,
          "how many of them are model-parallel, where the file does not say", "N"},
@@ -100,6 +103,7 @@ request_parse(Request *request, int argc, char **argv, const char *summary, gboo
         .n_execution_files = request->execution_files != NULL ? g_strv_length(request->execution_files) : 0,
         .groups_file = request->groups,
         .sizes_file = request->sizes,
+        .dimensions = request->dimensions,
         .ranks = (uint32_t)request->ranks,
         .model_parallel = (uint32_t)request->model_parallel,
         .replicate = (uint32_t)request->replicate,

@@ -21,6 +21,7 @@ typedef struct {
     TraceRankIs rank_is;     /* of a GOAL schedule */
     uint32_t replicate;      /* ranks that do what the one trace says; 0 = not asked for */
     char *sizes;             /* bytes of calls, for Nsight Systems; NULL = none */
+    char *dimensions;        /* of the network that a Chakra trace was made for, "8x4"; NULL = none */
     char *program;           /* NULL where traces are given */
     char *format;            /* NULL = recognised */
     uint32_t gpus;           /* 0 = as many as the workload has ranks */

@@ -18,6 +18,7 @@ job_spec_clear(JobSpec *job)
     g_strfreev(job->execution_trace);
     g_free(job->groups);
     g_free(job->sizes);
+    g_free(job->dimensions);
     g_free(job->program);
     g_free(job->format);
     g_free(job->placement.over);
@@ -132,6 +133,7 @@ static const Field job_fields[] = {
     {"execution_trace", field_files, offsetof(JobSpec, execution_trace)},
     {"groups", field_file, offsetof(JobSpec, groups)},
     {"sizes", field_file, offsetof(JobSpec, sizes)},
+    {"dimensions", field_text, offsetof(JobSpec, dimensions)},
     {"program", field_file, offsetof(JobSpec, program)},
     {"format", field_text, offsetof(JobSpec, format)},
     {"gpus", field_count, offsetof(JobSpec, gpus), 1, GPUS_LIMIT},

@@ -18,6 +18,7 @@ read_workload(const JobSpec *spec, GError **error)
     g_auto(GStrv) files = NULL, execution = NULL;
     TraceSource source = {.groups_file = spec->groups,
                           .sizes_file = spec->sizes,
+                          .dimensions = spec->dimensions,
                           .ranks = spec->gpus,
                           .model_parallel = spec->model_parallel,
                           .replicate = spec->replicate,

@@ -30,10 +30,10 @@ unsigned_integer(uint64_t value)
 static ChakraValue
 bools(const ChakraProtoMsg__BoolList *list)
 {
-    gboolean all = TRUE;
+    ChakraValue value = {.kind = CHAKRA_VALUE_BOOLS};
     for (size_t i = 0; i < list->n_values; i++)
-        all = all && list->values[i];
-    return (ChakraValue){.kind = CHAKRA_VALUE_BOOLS, .all = all};
+        chakra_truths_add(&value.truths, list->values[i] != 0);
+    return value;
 }
 
 /* Any of the schema's ten kinds of whole number, and truth, is an integer. */

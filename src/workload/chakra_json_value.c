@@ -28,7 +28,7 @@ static gboolean
 take_bools(JsonReader *json, ChakraValue *value, GError **error)
 {
     JsonToken token;
-    *value = (ChakraValue){.kind = CHAKRA_VALUE_BOOLS, .all = TRUE};
+    *value = (ChakraValue){.kind = CHAKRA_VALUE_BOOLS};
     for (;;) {
         if (!json_next(json, &token, error))
             return FALSE;
@@ -36,7 +36,7 @@ take_bools(JsonReader *json, ChakraValue *value, GError **error)
             return TRUE;
         if (token.kind != JSON_TRUE && token.kind != JSON_FALSE)
             value->kind = CHAKRA_VALUE_OTHER;
-        value->all = value->all && token.kind == JSON_TRUE;
+        chakra_truths_add(&value->truths, token.kind == JSON_TRUE);
         if (!json_skip(json, &token, error))
             return FALSE;
     }
@@ -97,7 +97,7 @@ static gboolean
 take_list(JsonReader *json, gboolean of_bools, ChakraValue *value, GError **error)
 {
     JsonToken token;
-    *value = (ChakraValue){.kind = of_bools ? CHAKRA_VALUE_BOOLS : CHAKRA_VALUE_OTHER, .all = TRUE};
+    *value = (ChakraValue){.kind = of_bools ? CHAKRA_VALUE_BOOLS : CHAKRA_VALUE_OTHER};
     if (!json_next(json, &token, error))
         return FALSE;
     if (token.kind != JSON_OBJECT_BEGIN)

@@ -17,6 +17,7 @@ typedef struct {
     GHashTable *own_groups;   /* the same, of the trace's METADATA nodes: these come first */
     MessageSizes *sizes;      /* bytes that the traces lack; NULL = none */
     GHashTable *calls_of;     /* name -> how many collectives of that name or kind the rank has had without bytes */
+    GArray *dimensions;       /* of uint32_t: sizes of the network's dimensions; none = not known */
     uint32_t all;             /* the group of all ranks, INDEX_NONE until used */
     /* Counted for the notes: */
     uint64_t sized; /* collectives whose bytes came from the file of sizes */
@@ -33,6 +34,11 @@ gboolean chakra_fail(const Maker *maker, const ChakraNode *node, GError **error,
 
 /* What the node is as an op of maker->program, streams and groups included. FALSE with an error that says where. */
 gboolean chakra_make_op(Maker *maker, const ChakraNode *node, Op *op, GError **error);
+
+/* Appends the sizes of a text such as "8x4". FALSE with an error that begins with "dimensions". */
+gboolean chakra_dimensions_parse(const char *text, uint32_t n_ranks, GArray *sizes, GError **error);
+/* The group of the ranks that differ from the present one in the dimensions of mask (bits) alone. */
+uint32_t chakra_dimensions_group(Maker *maker, uint32_t mask);
 
 /* The nodes in ascending order of id, of type const ChakraNode *, and those with an id that another has. */
 GPtrArray *chakra_sort_nodes(const ChakraTrace *trace);

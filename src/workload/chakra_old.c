@@ -49,18 +49,17 @@ integer(uint64_t value)
     return (ChakraValue){.kind = CHAKRA_VALUE_INTEGER, .integer = (int64_t)value};
 }
 
-/* Numbers of a repeated field, packed or a single one: appended to deps where all is NULL, else *all turns FALSE with
- * a 0. */
+/* Numbers of a repeated field, packed or a single one: appended to deps where truths is NULL. */
 static gboolean
-take_numbers(ChakraTrace *trace, ChakraNode *node, WireField field, gboolean *all, GError **error)
+take_numbers(ChakraTrace *trace, ChakraNode *node, WireField field, ChakraTruths *truths, GError **error)
 {
     do {
         if (field.type == WIRE_BYTES &&
             (field.bytes.at == field.bytes.end || !wire_take_varint(&field.bytes, 10, &field.value)))
             return field.bytes.at == field.bytes.end ||
                    error_input(error, "field %" G_GUINT64_FORMAT " is no list of numbers", field.number);
-        if (all != NULL) {
-            *all = *all && field.value != 0;
+        if (truths != NULL) {
+            chakra_truths_add(truths, field.value != 0);
         } else {
             g_array_append_val(trace->deps, field.value);
             node->n_deps++;
@@ -80,14 +79,14 @@ set_comm_type(ChakraTrace *trace, ChakraNode *node, int64_t type, GError **error
 
 /* A field of 0.0.1 beyond the parents. */
 static gboolean
-take_field_001(ChakraTrace *trace, ChakraNode *node, const WireField *field, gboolean *involved, GError **error)
+take_field_001(ChakraTrace *trace, ChakraNode *node, const WireField *field, GError **error)
 {
     if (field->number == RUN_TIME)
         return chakra_node_set_duration(node, "simulated_run_time", field->value, PS_PER_NS, error);
     if (field->number == COMM_TYPE) /* 0: none */
         return field->value == 0 || set_comm_type(trace, node, (int64_t)(field->value - 1), error);
     if (field->number == INVOLVED_DIM)
-        return take_numbers(trace, node, *field, involved, error);
+        return take_numbers(trace, node, *field, &node->involved, error);
     if (field->number == COMMUNICATOR)
         return set(trace, node, "comm_group", integer(field->value), error);
     for (uint32_t i = 0; i < G_N_ELEMENTS(numbers_001); i++) {
@@ -111,11 +110,10 @@ take_value(ChakraTrace *trace, const AttributeFields *fields, const WireField *f
         g_free(*text);
         *text = g_strndup((const char *)field->bytes.at, (size_t)(field->bytes.end - field->bytes.at));
         *value = (ChakraValue){.kind = CHAKRA_VALUE_TEXT, .text = *text};
-    } else if (list) { /* one by one or packed: the truth of all */
-        gboolean all = value->kind != CHAKRA_VALUE_BOOLS || value->all;
-        if (!take_numbers(trace, NULL, *field, &all, error))
-            return FALSE;
-        *value = (ChakraValue){.kind = CHAKRA_VALUE_BOOLS, .all = all};
+    } else if (list) { /* one by one or packed */
+        if (value->kind != CHAKRA_VALUE_BOOLS)
+            *value = (ChakraValue){.kind = CHAKRA_VALUE_BOOLS};
+        return take_numbers(trace, NULL, *field, &value->truths, error);
     } else {
         *value = (ChakraValue){.kind = CHAKRA_VALUE_OTHER};
     }
@@ -152,7 +150,7 @@ take_attribute(ChakraTrace *trace, ChakraNode *node, const AttributeFields *fiel
 }
 
 static gboolean
-take_field(ChakraTrace *trace, ChakraSchema schema, const WireField *field, gboolean *involved, GError **error)
+take_field(ChakraTrace *trace, ChakraSchema schema, const WireField *field, GError **error)
 {
     ChakraNode *node = &g_array_index(trace->nodes, ChakraNode, trace->nodes->len - 1);
     g_autofree char *text = NULL;
@@ -173,7 +171,7 @@ take_field(ChakraTrace *trace, ChakraSchema schema, const WireField *field, gboo
         break;
     }
     if (schema == CHAKRA_SCHEMA_001)
-        return take_field_001(trace, node, field, involved, error);
+        return take_field_001(trace, node, field, error);
     if (field->number == ATTRIBUTE)
         return take_attribute(trace, node, schema == CHAKRA_SCHEMA_002 ? &fields_002 : &fields_003, field->bytes,
                               error);
@@ -184,11 +182,10 @@ gboolean
 chakra_old_take(ChakraTrace *trace, ChakraSchema schema, WireBytes message, GError **error)
 {
     ChakraNode *node = chakra_trace_add(trace);
-    gboolean involved = TRUE, ok = TRUE;
+    gboolean ok = TRUE;
     WireField field;
     while (ok && message.at < message.end && wire_take_field(&message, &field))
-        ok = take_field(trace, schema, &field, &involved, error);
-    node->partial |= !involved;
+        ok = take_field(trace, schema, &field, error);
     if (!ok)
         g_prefix_error(error, "node %" G_GUINT64_FORMAT " \"%s\": ", node->id, chakra_node_name(trace, node));
     return ok;

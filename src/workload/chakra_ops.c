@@ -89,13 +89,28 @@ all_ranks(Maker *maker)
     return maker->all;
 }
 
+/* A collective without pg_name: of all ranks, or of those along the dimensions that it involves. */
 static gboolean
-find_group(Maker *maker, const ChakraNode *node, uint32_t *group, GError **error)
+group_of_all(Maker *maker, const ChakraNode *node, uint32_t *group, GError **error)
 {
-    if (node->group == INDEX_NONE) {
+    uint32_t n = maker->dimensions->len;
+    uint32_t all = (uint32_t)((UINT64_C(1) << n) - 1);
+    if (node->involved.n == 0 || n == 0 || (node->involved.n >= n && (node->involved.bits & all) == all)) {
         *group = all_ranks(maker);
         return TRUE;
     }
+    if (node->involved.n < n)
+        return chakra_fail(maker, node, error, "involved_dim has %u entries; there are %u dimensions", node->involved.n,
+                           n);
+    *group = chakra_dimensions_group(maker, node->involved.bits & all);
+    return TRUE;
+}
+
+static gboolean
+find_group(Maker *maker, const ChakraNode *node, uint32_t *group, GError **error)
+{
+    if (node->group == INDEX_NONE)
+        return group_of_all(maker, node, group, error);
     const char *name = maker->trace->texts->str + node->group;
     void *found = g_hash_table_lookup(maker->own_groups, name);
     if (found == NULL)
@@ -171,7 +186,8 @@ make_collective(Maker *maker, const ChakraNode *node, Op *op, GError **error)
     if (!collective_bytes(maker, node, n, op, error))
         return FALSE;
     op->stream = stream_of_group(maker, op->group);
-    maker->partial += node->partial;
+    gboolean followed = node->group == INDEX_NONE && maker->dimensions->len > 0;
+    maker->partial += !followed && !chakra_truths_all(&node->involved);
     return TRUE;
 }
 

@@ -173,7 +173,7 @@ chakra_node_set(ChakraTrace *trace, ChakraNode *node, const char *name, const Ch
     if (strcmp(name, "involved_dim") == 0) {
         if (value->kind != CHAKRA_VALUE_BOOLS)
             return error_input(error, "involved_dim is %s; expected a list of truths", value_kind_name(value->kind));
-        node->partial = !value->all;
+        node->involved = value->truths;
     }
     return TRUE;
 }

@@ -34,6 +34,15 @@ typedef enum {
     CHAKRA_NUMBERS
 } ChakraNumber;
 
+/* A list of truths, its first 32. */
+enum { CHAKRA_TRUTHS_MOST = 32 };
+typedef struct {
+    uint32_t n, bits;
+} ChakraTruths;
+
+void chakra_truths_add(ChakraTruths *truths, gboolean truth);
+gboolean chakra_truths_all(const ChakraTruths *truths); /* of none: TRUE */
+
 typedef struct {
     uint64_t id;
     uint64_t place;      /* where it begins: a byte of the unpacked file, or a line where the trace has lines */
@@ -45,7 +54,7 @@ typedef struct {
     uint32_t name;                  /* offset into texts */
     uint32_t group;                 /* pg_name: offset into texts; INDEX_NONE = all ranks */
     uint32_t first_dep, n_deps;     /* in deps */
-    uint32_t partial;               /* 1 where involved_dim leaves a dimension out */
+    ChakraTruths involved;          /* involved_dim; of none: all dimensions */
     uint32_t flawed;                /* 1 where a problem of it is told already */
 } ChakraNode;
 
@@ -96,7 +105,7 @@ typedef struct {
     ChakraValueKind kind;
     int64_t integer;
     const char *text;
-    gboolean all; /* of bools: every one is true */
+    ChakraTruths truths; /* of bools */
 } ChakraValue;
 
 /* Takes an attribute; names that no program needs are passed over. FALSE with an error that begins with the

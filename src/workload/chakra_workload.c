@@ -230,6 +230,12 @@ chakra_workload(const TraceSource *source, ChakraRead read, GError **error)
     g_autoptr(MessageSizes) sizes = NULL;
     if (source->sizes_file != NULL && (sizes = message_sizes_read(source->sizes_file, error)) == NULL)
         return NULL;
+    g_autoptr(GArray) dimensions = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    if (source->dimensions != NULL &&
+        !chakra_dimensions_parse(source->dimensions, workload->n_ranks, dimensions, error)) {
+        g_prefix_error(error, "%s: ", source->files[0]);
+        return NULL;
+    }
     g_autoptr(GHashTable) calls_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) own_groups = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     Maker maker = {.workload = workload,
@@ -237,6 +243,7 @@ chakra_workload(const TraceSource *source, ChakraRead read, GError **error)
                    .problems = {.all = source->problems, .error = error},
                    .own_groups = own_groups,
                    .sizes = sizes,
+                   .dimensions = dimensions,
                    .calls_of = calls_of,
                    .group_stream = group_stream,
                    .group_index = group_index,

@@ -1,6 +1,7 @@
 # workload: one line a module, in alphabetical order
 libtrainshed_a_SOURCES += src/workload/chakra.c
 libtrainshed_a_SOURCES += src/workload/chakra_contract.c
+libtrainshed_a_SOURCES += src/workload/chakra_dimensions.c
 libtrainshed_a_SOURCES += src/workload/chakra_graph.c
 libtrainshed_a_SOURCES += src/workload/chakra_groups.c
 libtrainshed_a_SOURCES += src/workload/chakra_json.c src/workload/chakra_json.h

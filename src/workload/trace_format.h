@@ -16,7 +16,8 @@ typedef struct {
     uint32_t n_execution_files;
     const char *groups_file; /* Chakra: communicator groups; NULL = none */
     const char *sizes_file;  /* Chakra, Nsight Systems: bytes of calls, message_sizes.h; NULL = none */
-    uint32_t ranks;          /* layer tables: how many ranks; 0 = not given */
+    const char *dimensions; /* Chakra: sizes of the network's dimensions that involved_dim counts, "8x4"; NULL = none */
+    uint32_t ranks;         /* layer tables: how many ranks; 0 = not given */
     uint32_t model_parallel; /* layer tables: ranks of a model-parallel group; 0 = not given */
     uint32_t replicate;      /* this many ranks do what the one file says; 0 = not asked for */
     TraceRankIs rank_is;

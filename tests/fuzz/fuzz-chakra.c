@@ -13,6 +13,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < G_N_ELEMENTS(formats); i++) {
         TraceSource source = {
             .files = files, .n_files = 1, .replicate = size % 3 == 0 ? 3 : 0, .break_cycles = size % 2 == 1};
+        source.dimensions = source.replicate == 3 ? "3x1" : NULL;
         GError *error = NULL;
         g_autoptr(Workload) workload = formats[i]->read(&source, &error);
         fuzz_check(workload != NULL, error);
