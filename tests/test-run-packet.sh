@@ -74,9 +74,55 @@ for transport in window dcqcn swift timely hpcc ndp; do
         AND max(end_ps - start_ps) < 4 * 330137600 FROM iteration" "$transport: above the time of the wires, below four times it"
 done
 
+# What was in force is in the file: what the scenario gave, and the defaults of the paper (Zhu 2015: 50 us, 1/256, 5).
+run "$folder/set.db" --set network.transport.timer='60 us' --set network.transport.timeout='2 ms'
+holds "$folder/set.db" "SELECT group_concat(substr(subject, 19) || '=' || text) = 'name=dcqcn,recovery=go_back_n,reorder=3,timeout=2 ms,cnp_interval=50 us,alpha_interval=55 us,timer=60 us,byte_counter=10 MB,g=0.00390625,fast_recovery=5,additive=0 b/s,hyper=0 b/s,least_rate=10 Mb/s'
+    FROM (SELECT * FROM event WHERE kind = 'setting' AND subject LIKE 'network.transport.%' AND at_ps = 0 ORDER BY rowid)" \
+    "each parameter of the transport is stored with the run"
+for transport in window swift timely hpcc ndp; do
+    holds "$folder/$transport.db" "SELECT sum(subject = 'network.transport.name' AND text = '$transport') = 1 AND count(*) >= 5
+        AND count(DISTINCT subject) = count(*) AND min(text) <> '' FROM event WHERE kind = 'setting'" \
+        "$transport: stored with the run"
+done
+
 run "$folder/dead.db" --set 'faults=[{at: 50 us, from: A/0/7/nic0, to: A/0/leaf0, rate: 0 Gb/s}]'
 [ $? -eq 1 ] && grep -q 'transfers' "$err"
 result $? "transfers that never arrive: exit 1, and said so"
+# Two of three transfers lose their only way at 100 us: exit 1, both are listed, the third is not; the run says failed.
+cat >"$folder/three.program" <<'END'
+program 1
+ranks 3
+role left ranks 0
+stream s
+  send weights to 2 bytes 1 MB tag 1
+stream t
+  send gradients to 2 bytes 1 MB tag 2
+role middle ranks 1
+stream s
+  send fine to 2 bytes 1 MB tag 3
+role right ranks 2
+stream s
+  recv a from 0 bytes 1 MB tag 1
+stream t
+  recv b from 0 bytes 1 MB tag 2
+stream u
+  recv c from 1 bytes 1 MB tag 3
+END
+cat >"$folder/three.yaml" <<'END'
+name: three
+fabric: {generate: {server: {gpus: 1, nics: 1, nic: {rate: 10 Gb/s}}, zone: {servers: 3, network: switch, link: {rate: 10 Gb/s, latency: 1 us}}}}
+network: {model: packet}
+jobs: [{name: stuck, program: three.program, iterations: 1, warmup: 0}]
+faults: [{at: 100 us, from: A/0/0/nic0, to: A/0/leaf0, rate: 0 B/s}]
+END
+"$TRAINSHED" run "$folder/three.yaml" -q -o "$folder/three.db" >"$out" 2>"$err"
+[ $? -eq 1 ] && grep -q '2 ranks are not done (2 transfers in flight)' "$err" &&
+    grep -q '"weights" of rank 0, iteration 0, to rank 2 is in flight' "$err" &&
+    grep -q '"gradients" of rank 0, iteration 0, to rank 2 is in flight' "$err" && ! grep -q fine "$err"
+result $? "unfinished transfers at the end: exit 1, each is listed, and no other"
+holds "$folder/three.db" "SELECT (SELECT status = 'failed' FROM run) AND count(*) = 1 FROM event WHERE kind = 'error' AND
+    text LIKE '%weights%' AND text LIKE '%gradients%'" "they are in the file, and the run says failed"
+
 run "$folder/bad.db" --set network.transport.timr=1us
 [ $? -eq 2 ] && grep -q 'network.transport.timr: transport dcqcn has no "timr"; do you mean "timer"' "$err"
 result $? "a parameter that the transport lacks: exit 2 with the nearest"

@@ -122,6 +122,10 @@ tests_test_transport_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-transport-loss
 tests_test_transport_loss_SOURCES = tests/test-transport-loss.c tests/transport_world.c tests/transport_world.h tests/network_fixture.c tests/network_fixture.h
 tests_test_transport_loss_LDADD = $(TEST_LIBS)
+check_PROGRAMS += tests/test-control-loss
+tests_test_control_loss_SOURCES = tests/test-control-loss.c tests/transport_world.c tests/transport_world.h \
+	tests/network_fixture.c tests/network_fixture.h
+tests_test_control_loss_LDADD = $(TEST_LIBS)
 check_PROGRAMS += tests/test-truth
 tests_test_truth_SOURCES = tests/test-truth.c tests/truth.c tests/truth.h tests/truth_dcqcn.c tests/truth_fat_trees.c \
 	tests/truth_forms.c tests/truth_long_link.c tests/truth_queueing.c tests/truth_two_way.c tests/network_fixture.c tests/network_fixture.h \

@@ -239,3 +239,21 @@ transport_setup_clear(TransportSetup *setup)
 {
     g_clear_pointer(&setup->params, g_free);
 }
+
+void
+transport_each_parameter(const char *name, const TransportSetting *settings, uint32_t n_settings, TransportTell tell,
+                         void *owner)
+{
+    const Transport *transport = transport_find(name);
+    assert(transport != NULL);
+    const TransportParam recovery[] = {{"recovery", .value = recovery_names()[transport->recovery]}, {NULL}};
+    const TransportParam *const lists[] = {recovery, recovery_params, transport->params};
+    for (size_t l = 0; l < G_N_ELEMENTS(lists); l++)
+        for (const TransportParam *param = lists[l]; param->name != NULL; param++) {
+            const char *text = param->value;
+            for (uint32_t i = 0; i < n_settings; i++)
+                if (strcmp(settings[i].key, param->name) == 0)
+                    text = settings[i].text;
+            tell(owner, param->name, text);
+        }
+}

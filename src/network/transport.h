@@ -160,6 +160,12 @@ void transport_setup_clear(TransportSetup *setup);
 /* Would this one setting be taken? The error does not name the key, which its place does. */
 gboolean transport_setting_check(const char *name, const TransportSetting *setting, GError **error);
 
+/* What is in force: calls tell for each parameter of a transport of the table, its own after those of the recovery,
+ * with the last text that settings give it, else its default. */
+typedef void (*TransportTell)(void *owner, const char *key, const char *text);
+void transport_each_parameter(const char *name, const TransportSetting *settings, uint32_t n_settings,
+                              TransportTell tell, void *owner);
+
 /* Names in the table, NULL-terminated. */
 const char *const *transport_names(void);
 const Transport *transport_find(const char *name); /* NULL: not known */

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/units.h"
+#include "network/transport.h"
 #include "results/recorder.h"
 #include "scenario/setup.h"
 
@@ -154,6 +155,26 @@ tell_notes(const Task *task, const ClusterObserver *observer, const SimulationRe
         observer->event(owner, result->end_ps, "warning", "network", "no link ever filled");
 }
 
+static void
+tell_setting(void *owner, const char *key, const char *text)
+{
+    const ClusterObserver *observer = owner;
+    g_autofree char *subject = g_strdup_printf("network.transport.%s", key);
+    observer->event(observer->owner, 0, "setting", subject, text);
+}
+
+/* The transport of a packet run, with each of its parameters in force: defaults may be others in another version. */
+static void
+tell_transport(const Scenario *scenario, const ClusterObserver *observer)
+{
+    if (strcmp(scenario->model, "packet") != 0)
+        return;
+    const PacketConfig *packet = &scenario->packet;
+    tell_setting((void *)(uintptr_t)observer, "name", packet->transport);
+    transport_each_parameter(packet->transport, packet->settings, packet->n_settings, tell_setting,
+                             (void *)(uintptr_t)observer);
+}
+
 static const char *
 status_of(const GError *failure)
 {
@@ -176,6 +197,7 @@ perform(Task *task, SimulationResult *result, int64_t *run_id, GError **error)
     for (uint32_t j = 0; task->iterations != NULL && j < scenario->n_jobs; j++)
         jobs[j].iterations = task->iterations[j];
     const ClusterObserver *observer = recorder_observer(recorder);
+    tell_transport(scenario, observer);
     SimulationSetup setup = simulation_setup(task, jobs, observer);
     GError *failure = NULL, *unwritten = NULL;
     simulation_run(&setup, result, &failure);
