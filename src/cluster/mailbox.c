@@ -8,8 +8,8 @@
  * two ranks that send before they receive would wait for ever. */
 #include "cluster/run.h"
 
+#include "base/big_array.h"
 #include "base/error.h"
-#include "base/random.h"
 
 #include <assert.h>
 #include <math.h>
@@ -34,7 +34,8 @@ typedef struct {
 
 struct Mailbox {
     JobRun *job;
-    GArray *messages; /* of Message: slots */
+    Message *messages; /* slots */
+    uint32_t n_messages, room;
     GArray *free_slots;
     List *lists;          /* by (destination, source, tag): several may share one */
     uint64_t mask, share; /* lists - 1; of one destination; powers of two */
@@ -46,7 +47,7 @@ struct Mailbox {
 static Message *
 message(const Mailbox *mailbox, uint32_t slot)
 {
-    return &g_array_index(mailbox->messages, Message, slot);
+    return &mailbox->messages[slot];
 }
 
 static List *
@@ -271,7 +272,6 @@ mailbox_new(JobRun *job)
     Mailbox *mailbox = g_new0(Mailbox, 1);
     Network *network = job->simulation->network;
     mailbox->job = job;
-    mailbox->messages = g_array_new(FALSE, TRUE, sizeof(Message));
     mailbox->free_slots = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     mailbox->any_source = g_new0(gboolean, job->setup->workload->n_ranks + 1);
     mailbox->any_tag = g_new0(gboolean, job->setup->workload->n_ranks + 1);
@@ -281,7 +281,7 @@ mailbox_new(JobRun *job)
     mailbox->mask = n - 1;
     for (mailbox->share = 1; mailbox->share * job->setup->workload->n_ranks < receives;)
         mailbox->share *= 2;
-    mailbox->lists = g_new(List, n);
+    mailbox->lists = big_renew(List, NULL, 0, n);
     for (uint64_t i = 0; i < n; i++)
         mailbox->lists[i] = (List){INDEX_NONE, INDEX_NONE};
     mailbox->client = network_add_client(network, network_done, mailbox);
@@ -295,7 +295,7 @@ mailbox_free(Mailbox *mailbox)
 {
     if (mailbox == NULL)
         return;
-    g_array_unref(mailbox->messages);
+    g_free(mailbox->messages);
     g_array_unref(mailbox->free_slots);
     g_free(mailbox->lists);
     g_free(mailbox->any_source);
@@ -323,8 +323,11 @@ static uint32_t
 take_slot(Mailbox *mailbox)
 {
     if (mailbox->free_slots->len == 0) {
-        g_array_set_size(mailbox->messages, mailbox->messages->len + 1);
-        return mailbox->messages->len - 1;
+        if (mailbox->n_messages == mailbox->room) {
+            mailbox->room = MAX(64, 2 * mailbox->room);
+            mailbox->messages = big_renew(Message, mailbox->messages, mailbox->n_messages, mailbox->room);
+        }
+        return mailbox->n_messages++;
     }
     uint32_t last = mailbox->free_slots->len - 1;
     uint32_t slot = g_array_index(mailbox->free_slots, uint32_t, last);
@@ -495,7 +498,7 @@ void
 mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left)
 {
     const char *job = mailbox->job->setup->name;
-    for (uint32_t slot = 0; slot<mailbox->messages->len && * lines_left> 0; slot++) {
+    for (uint32_t slot = 0; slot<mailbox->n_messages && * lines_left> 0; slot++) {
         const Message *m = message(mailbox, slot);
         if (m->sender != NULL || m->receiver == NULL)
             continue;
@@ -506,7 +509,7 @@ mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left)
             g_string_append_printf(text, " from rank %u", m->source);
         (*lines_left)--;
     }
-    for (uint32_t slot = 0; slot<mailbox->messages->len && * lines_left> 0; slot++) {
+    for (uint32_t slot = 0; slot<mailbox->n_messages && * lines_left> 0; slot++) {
         const Message *m = message(mailbox, slot);
         if (m->sender == NULL || (m->delivered && !m->held))
             continue;

@@ -1,5 +1,6 @@
 #include "network/hosts.h"
 
+#include "base/big_array.h"
 #include "network/activity.h" /* NETWORK_SENDER */
 
 #include <string.h>
@@ -115,7 +116,7 @@ take_row(Hosts *hosts, const HostWork *work)
     } else {
         if (hosts->n_rows == hosts->room) {
             hosts->room = MAX(256, 2 * hosts->room);
-            hosts->rows = g_renew(Row, hosts->rows, hosts->room);
+            hosts->rows = big_renew(Row, hosts->rows, hosts->n_rows, hosts->room);
         }
         row = hosts->n_rows++;
     }

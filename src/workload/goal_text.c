@@ -64,6 +64,8 @@ static gboolean G_GNUC_PRINTF(2, 3) fail(const Reader *reader, const char *forma
 static void
 strip_comments(Reader *reader, char *line)
 {
+    if (!reader->comment && strchr(line, '/') == NULL)
+        return;
     for (char *at = line; *at != '\0';) {
         if (reader->comment) {
             gboolean ends = at[0] == '*' && at[1] == '/';
@@ -83,6 +85,20 @@ strip_comments(Reader *reader, char *line)
     }
 }
 
+static gboolean
+is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static char *
+skip_blanks(char *at)
+{
+    while (is_blank(*at))
+        at++;
+    return at;
+}
+
 /* The next line as words. A brace is a word of its own; the colon stays with its label. FALSE at the end. */
 static gboolean
 next_line(Reader *reader)
@@ -96,11 +112,12 @@ next_line(Reader *reader)
     reader->line++;
     reader->n_words = 0;
     strip_comments(reader, line);
-    for (char *at = line + strspn(line, " \t\r"); *at != '\0'; at += strspn(at, " \t\r")) {
+    for (char *at = skip_blanks(line); *at != '\0'; at = skip_blanks(at)) {
         if (reader->n_words > MOST_WORDS - 1)
             break; /* more than any statement has: refused there */
         char *word = at;
-        at += strcspn(at, " \t\r");
+        while (*at != '\0' && !is_blank(*at))
+            at++;
         if (*at != '\0')
             *at++ = '\0';
         reader->words[reader->n_words++] = word;
