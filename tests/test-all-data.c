@@ -88,7 +88,12 @@ static const struct {
     {"mpi/dumpi-*.bin", NOT_TRACE, ": DUMPI's binary is not read; turn it into text"},
     {"mpi/dumpi-*.meta", NOT_TRACE, ": 4 ranks, in files dumpi-2019.05.22.11.54.43-0000.bin to "},
     {"mpi/liballprof-*", RANKS, "rank*.txt.gz"},
-    {"mpi/otf2-*", UNKNOWN, "OTF2 has no reader"},
+#ifdef HAVE_OTF2
+    {"mpi/otf2-*/traces.otf2", TRACE, "otf2"},
+#else
+    {"mpi/otf2-*/traces.otf2", NOT_TRACE, ": is an OTF2 archive, and this build is without libotf2"},
+#endif
+    {"mpi/otf2-*", UNKNOWN, "of an archive, which is given by its anchor"},
     {"mpi/smpi-ti-32/*", RANKS, "ti_trace*.txt"},
     {"mpi/smpi-ti-actions/*.txt", TRACE, "simgrid-ti"},
     {"peers/astra-sim/memory/none.json", UNKNOWN, "ASTRA-sim's remote memory: switched off in it"},

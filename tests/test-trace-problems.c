@@ -150,11 +150,11 @@ START_TEST(three_mistakes_are_three_problems)
 }
 END_TEST
 
-/* The other formats are files of bytes, and have tests of their own: tests/test-chakra.c, test-goal.c; Nsight Systems
+/* The other formats are files of bytes, and have tests of their own: tests/test-chakra.c, test-goal.c, test-otf2.c; Nsight Systems
  * is below. */
 START_TEST(every_format_has_a_file_here)
 {
-    static const char *const elsewhere[] = {"chakra", "chakra-json", "goal", "nsys", NULL};
+    static const char *const elsewhere[] = {"chakra", "chakra-json", "goal", "nsys", "otf2", NULL};
     for (const TraceFormat *const *format = trace_formats(); *format != NULL; format++) {
         gboolean found = g_strv_contains(elsewhere, (*format)->name);
         for (size_t i = 0; i < G_N_ELEMENTS(files); i++)

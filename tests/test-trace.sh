@@ -34,7 +34,7 @@ has()
 
 llama=(traces/llama/llama.*.et)
 
-run 0 formats && [ "$(awk '{ print $1 }' "$work/out" | sort | tr '\n' ' ')" = " astra-sim chakra chakra chakra-json dumpi goal goal htsim kineto layers liballprof nsys program program read simai simgrid-ti written " ]
+run 0 formats && [ "$(awk '{ print $1 }' "$work/out" | sort | tr '\n' ' ')" = " astra-sim chakra chakra chakra-json dumpi goal goal htsim kineto layers liballprof nsys otf2 program program read simai simgrid-ti written " ]
 ok $? "formats lists both tables"
 
 run 0 convert "${llama[@]}" --groups traces/llama/llama.json --to chakra -o "$work/again.*.et" &&

@@ -4,7 +4,7 @@
 
 packages_build="build-essential autoconf automake libtool pkg-config git ca-certificates xz-utils
     libglib2.0-dev libigraph-dev libsqlite3-dev sqlite3 check libyaml-dev libyajl-dev
-    libprotobuf-c-dev protobuf-c-compiler libxml2-dev libcsv-dev zlib1g-dev mandoc"
+    libprotobuf-c-dev protobuf-c-compiler libxml2-dev libcsv-dev libotf2-trace-dev zlib1g-dev mandoc"
 packages_fuzz="clang libclang-rt-14-dev"
 
 # Of the packages named, those that are not installed.

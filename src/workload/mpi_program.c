@@ -131,16 +131,22 @@ gather_waits(MpiRank *mpi)
         add_blocking(mpi, op_default(OP_MARKER), "waited");
 }
 
+static void
+set_message(const MpiRank *mpi, Op *op, uint32_t peer, uint32_t tag, uint64_t bytes)
+{
+    op->tag = tag;
+    op->signal = peer == mpi->rank;
+    op->bytes = op->signal ? 0 : bytes;
+    op->peer_form = peer == MPI_ANYONE ? PEER_ANY : PEER_RANK;
+    op->peer = peer == MPI_ANYONE ? 0 : (int32_t)peer;
+}
+
 static uint32_t
 add_message(MpiRank *mpi, OpKind kind, uint32_t peer, uint32_t tag, uint64_t bytes, const char *name)
 {
     gather_waits(mpi);
     Op op = op_default(kind);
-    op.tag = tag;
-    op.signal = peer == mpi->rank;
-    op.bytes = op.signal ? 0 : bytes;
-    op.peer_form = peer == MPI_ANYONE ? PEER_ANY : PEER_RANK;
-    op.peer = peer == MPI_ANYONE ? 0 : (int32_t)peer;
+    set_message(mpi, &op, peer, tag, bytes);
     return begin(mpi, op, name);
 }
 
@@ -154,6 +160,23 @@ uint32_t
 mpi_recv(MpiRank *mpi, uint32_t peer, uint32_t tag, uint64_t bytes, const char *name)
 {
     return add_message(mpi, OP_RECV, peer, tag, bytes, name);
+}
+
+void
+mpi_settle(MpiRank *mpi, uint32_t request, uint32_t peer, uint32_t tag, uint64_t bytes)
+{
+    set_message(mpi, &g_array_index(mpi->program->ops, Op, request), peer, tag, bytes);
+}
+
+void
+mpi_cancel(MpiRank *mpi, uint32_t request)
+{
+    Op *op = &g_array_index(mpi->program->ops, Op, request);
+    Op marker = op_default(OP_MARKER);
+    marker.name = op->name;
+    marker.first_dep = op->first_dep;
+    marker.n_deps = op->n_deps;
+    *op = marker;
 }
 
 void

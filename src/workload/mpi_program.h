@@ -35,6 +35,10 @@ void mpi_time(MpiRank *mpi, SimTime duration_ps, gboolean host, const char *name
 /* Begins a message; the request, for mpi_wait. */
 uint32_t mpi_send(MpiRank *mpi, uint32_t peer, uint32_t tag, uint64_t bytes, const char *name);
 uint32_t mpi_recv(MpiRank *mpi, uint32_t peer, uint32_t tag, uint64_t bytes, const char *name);
+/* What a receive is, where it was told only when it ended. */
+void mpi_settle(MpiRank *mpi, uint32_t request, uint32_t peer, uint32_t tag, uint64_t bytes);
+/* The request came to nothing. */
+void mpi_cancel(MpiRank *mpi, uint32_t request);
 /* What comes after waits for this request. */
 void mpi_wait(MpiRank *mpi, uint32_t request);
 /* The same of the last request begun, of a call that blocks: it began after all that the next call would wait for. */

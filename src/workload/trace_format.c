@@ -21,6 +21,7 @@ static const TraceFormat *const formats[] = {
     &trace_layers,
     &trace_liballprof,
     &trace_nsys,
+    &trace_otf2,
     &trace_program,
     &trace_simai,
     &trace_simgrid_ti,

@@ -49,7 +49,7 @@ extern const TraceFormat trace_chakra, trace_chakra_json, trace_dumpi, trace_goa
 
 extern const TraceFormat trace_astra, trace_layers, trace_simai;
 
-extern const TraceFormat trace_liballprof, trace_simgrid_ti;
+extern const TraceFormat trace_liballprof, trace_otf2, trace_simgrid_ti;
 
 /* "guessed", "gpu", "node", NULL: in the order of TraceRankIs. */
 extern const char *const trace_rank_is_names[];
