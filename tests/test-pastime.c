@@ -11,6 +11,8 @@ add(Program *program, OpKind kind, uint32_t stream, SimTime time, uint32_t n_dep
     Op op = op_default(kind);
     op.stream = stream;
     op.duration_ps = time;
+    op.group = 0;
+    op.seq = program->ops->len;
     return program_add_op(program, op, "op", deps, n_deps);
 }
 
