@@ -79,6 +79,12 @@ static const struct {
      NULL,
      {":2: MPI_Barrier: is of rank 1 of 2; the file is given as that of rank 0 of 1", ":3: MPI_Alltoallv is not read",
       ":4: MPI_Barrier ends before it starts"}},
+    {"simai",
+     "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2\n2\n"
+     "a -1 soon NONE 0 1 NONE 0 1 ALLREDUCE 4 1\nb -1 1 NONE 0 1 NONE 0 1 ALLREDUZE 4 1\n",
+     NULL,
+     {":1: the file does not say how many ranks there are: give --ranks, ",
+      ":3: forward ns is \"soon\", expected a whole number from 0 to ", ":4: found the collective \"ALLREDUZE\", "}},
     {"simgrid-ti",
      "0 init\n1 init\n0 compute lots\n1 compute -5\n0 jump 3\n0 finalize\n1 finalize\n",
      NULL,

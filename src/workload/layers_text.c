@@ -7,6 +7,7 @@
  * an all-gather are what each rank contributes; in SimAI's all bytes are the full buffer's. */
 #include "base/error.h"
 #include "base/field_lines.h"
+#include "base/problems.h"
 #include "workload/layers.h"
 #include "workload/trace_format.h"
 
@@ -54,6 +55,14 @@ typedef struct {
 
 enum { GROUP_TP, GROUP_DP, GROUP_EP, GROUP_DP_EP };
 
+/* Takes what went wrong below and goes on, or gives it up. */
+static gboolean
+taken(Reader *reader, GError *wrong, GError **error)
+{
+    reader->problems++;
+    return problems_go_on(reader->source->problems, wrong, error);
+}
+
 /* At the present line; TRUE where problems are collected and reading goes on. */
 static gboolean problem(Reader *reader, GError **error, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
@@ -64,28 +73,9 @@ problem(Reader *reader, GError **error, const char *format, ...)
     va_start(arguments, format);
     g_autofree char *text = g_strdup_vprintf(format, arguments);
     va_end(arguments);
-    reader->problems++;
-    if (reader->source->problems == NULL)
-        return field_lines_fail(reader->lines, error, "%s", text);
     GError *wrong = NULL;
     field_lines_fail(reader->lines, &wrong, "%s", text);
-    g_ptr_array_add(reader->source->problems, g_strdup(wrong->message));
-    g_error_free(wrong);
-    return TRUE;
-}
-
-/* Takes what went wrong below and goes on, or gives it up. */
-static gboolean
-taken(Reader *reader, GError *wrong, GError **error)
-{
-    reader->problems++;
-    if (reader->source->problems == NULL) {
-        g_propagate_error(error, wrong);
-        return FALSE;
-    }
-    g_ptr_array_add(reader->source->problems, g_strdup(wrong->message));
-    g_error_free(wrong);
-    return TRUE;
+    return taken(reader, wrong, error);
 }
 
 static const Policy *
@@ -168,9 +158,11 @@ static gboolean
 make_groups(Reader *reader, GError **error)
 {
     uint64_t ranks = reader->gpus != 0 ? reader->gpus : reader->source->ranks;
-    if (ranks == 0)
-        return field_lines_fail(reader->lines, error,
-                                "the file does not say how many ranks there are: give --ranks, or gpus of the job");
+    if (ranks == 0) {
+        if (!problem(reader, error, "the file does not say how many ranks there are: give --ranks, or gpus of the job"))
+            return FALSE;
+        ranks = MAX(reader->model, 1) * MAX(reader->stages, 1) * MAX(reader->experts, 1); /* to look at the rows */
+    }
     if (reader->source->ranks != 0 && reader->source->ranks != ranks)
         return field_lines_fail(reader->lines, error, "all_gpus: is %" G_GUINT64_FORMAT ", but %u ranks are asked for",
                                 ranks, reader->source->ranks);
@@ -180,12 +172,12 @@ make_groups(Reader *reader, GError **error)
                      is_policy(reader, "HYBRID_CUSTOMIZED");
     if (reader->model == 0)
         reader->model = reader->source->model_parallel;
-    if (reader->model == 0 && needs)
-        return field_lines_fail(
-            reader->lines, error,
-            "%s: the file does not say how many ranks are model-parallel: give --model-parallel, or "
-            "model_parallel of the job",
-            reader->policy->name);
+    if (reader->model == 0 && needs &&
+        !problem(reader, error,
+                 "%s: the file does not say how many ranks are model-parallel: give --model-parallel, or "
+                 "model_parallel of the job",
+                 reader->policy->name))
+        return FALSE;
     uint64_t tp = MAX(reader->model, 1), pp = MAX(reader->stages, 1), ep = MAX(reader->experts, 1);
     if (ranks % (tp * pp) != 0 || ranks / (tp * pp) % ep != 0 || ranks % (tp * ep) != 0)
         return field_lines_fail(reader->lines, error,
