@@ -25,6 +25,13 @@ add_number(Numbers *numbers, uint32_t number)
     numbers->items[numbers->n++] = number;
 }
 
+static void
+add_numbers(Numbers *numbers, const uint32_t *items, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        add_number(numbers, items[i]);
+}
+
 SimTime
 fluid_now(const Fluid *self)
 {
@@ -111,6 +118,19 @@ fluid_enter(Fluid *self, uint32_t number, const Demand *demand, uint32_t book)
     unsettle(self);
 }
 
+/* Off the clock of a link, if it is on one: from now on it counts by itself, at the same rate. */
+static void
+leave_clock(Fluid *self, uint32_t number)
+{
+    uint32_t link = link_clocks_link(self->clocks, number);
+    if (link == INDEX_NONE)
+        return;
+    FluidFlow *flow = &self->flows[number];
+    flow->rate_Bps = link_clocks_rate(self->clocks, link);
+    flow->since = fluid_now(self);
+    flow->left = link_clocks_leave(self->clocks, number, flow->since);
+}
+
 static void
 leave_solver(Fluid *self, uint32_t number)
 {
@@ -123,6 +143,7 @@ leave_solver(Fluid *self, uint32_t number)
     if (flow->ramp_stamp != 0)
         engine_abandon(self->base.engine, 1);
     flow->ramp_stamp = 0;
+    leave_clock(self, number);
     end_heap_remove(self->ends, number);
     unsettle(self);
 }
@@ -159,6 +180,8 @@ handle_ramp(void *owner, const Event *event)
     if (self->losses != NULL)
         losses_leave(self->losses, number);
     maxmin_remove(self->solver, flow->flow);
+    leave_clock(self, number);
+    flow->told = 0;
     add_flow(self, number, uses, n, weight, cap_Bps);
     if (self->losses != NULL)
         losses_enter(self->losses, number, flow->flow, flow->book);
@@ -259,28 +282,11 @@ start(Network *network, uint32_t number, GError **error)
     return TRUE;
 }
 
-Count
-fluid_speed(double rate_Bps)
-{
-    return (Count)(rate_Bps * 0x1p32);
-}
-
-gboolean
-fluid_time(Count left, double rate_Bps, SimTime *time)
-{
-    Count rate = fluid_speed(rate_Bps);
-    if (rate == 0)
-        return FALSE;
-    Count exact = left <= 0 ? 0 : (left + rate - 1) / rate;
-    *time = (SimTime)exact;
-    return exact <= SIM_TIME_MAX;
-}
-
 /* Counts what has moved since its rate last changed. */
 static void
 bring_up(FluidFlow *flow, SimTime now)
 {
-    flow->left -= fluid_speed(flow->rate_Bps) * (now - flow->since);
+    flow->left -= count_speed(flow->rate_Bps) * (now - flow->since);
     flow->since = now;
 }
 
@@ -289,7 +295,20 @@ static gboolean
 end_of(const FluidFlow *flow, SimTime *end)
 {
     SimTime time;
-    return fluid_time(flow->left, flow->rate_Bps, &time) && sim_time_add(flow->since, time, end);
+    return count_time(flow->left, flow->rate_Bps, &time) && sim_time_add(flow->since, time, end);
+}
+
+/* The flow counts by itself, at another rate. */
+static void
+set_rate(Fluid *self, uint32_t number, double rate_Bps)
+{
+    FluidFlow *flow = &self->flows[number];
+    SimTime end;
+    flow->rate_Bps = rate_Bps;
+    if (end_of(flow, &end))
+        end_heap_set(self->ends, number, end);
+    else
+        end_heap_remove(self->ends, number);
 }
 
 static void
@@ -303,28 +322,61 @@ note_rate(const Fluid *self, uint32_t number, double rate_Bps)
     history_add_set(history, print);
 }
 
+/* Whoever keeps something of each flow learns of its new rate, once a settling. */
 static void
-change_rate(Fluid *self, uint32_t number, double rate_Bps)
+tell_rate(Fluid *self, uint32_t number, double rate_Bps)
 {
     FluidFlow *flow = &self->flows[number];
-    SimTime now = fluid_now(self), end;
-    bring_up(flow, now);
-    flow->rate_Bps = rate_Bps;
+    if (flow->told == self->settlings)
+        return;
+    flow->told = self->settlings;
     if (engine_history(self->base.engine) != NULL)
         note_rate(self, number, rate_Bps);
-    if (end_of(flow, &end))
-        end_heap_set(self->ends, number, end);
-    else
-        end_heap_remove(self->ends, number);
     if (self->usage != NULL)
-        usage_set_rate(self->usage, flow->book, rate_Bps, now);
+        usage_set_rate(self->usage, flow->book, rate_Bps, fluid_now(self));
+    if (self->losses != NULL)
+        add_number(&self->moved, number);
+}
+
+/* A flow's holder may be another: it goes to the clock of the link that holds it, or counts by itself. */
+static void
+change_holder(Fluid *self, uint32_t f)
+{
+    uint32_t number = self->activity_of[f], link = maxmin_holder(self->solver, f);
+    FluidFlow *flow = &self->flows[number];
+    leave_clock(self, number);
+    bring_up(flow, fluid_now(self));
+    double rate_Bps = maxmin_rate(self->solver, f);
+    if (flow->told == 0 || rate_Bps != flow->rate_Bps)
+        tell_rate(self, number, rate_Bps);
+    if (link == INDEX_NONE) {
+        set_rate(self, number, rate_Bps);
+        return;
+    }
+    end_heap_remove(self->ends, number);
+    link_clocks_join(self->clocks, link, number, flow->left, fluid_now(self));
+}
+
+static void
+change_link(Fluid *self, uint32_t link)
+{
+    double rate_Bps = maxmin_held_rate(self->solver, link);
+    link_clocks_set_rate(self->clocks, link, rate_Bps, fluid_now(self));
+    if (self->usage == NULL && engine_history(self->base.engine) == NULL)
+        return;
+    uint32_t n;
+    const uint32_t *members = link_clocks_members(self->clocks, link, &n);
+    for (uint32_t i = 0; i < n; i++)
+        tell_rate(self, members[i], rate_Bps);
 }
 
 static void
 wake_at_first_end(Fluid *self)
 {
-    SimTime end;
-    if (!end_heap_first(self->ends, &end) || end == self->wake_ps)
+    SimTime end = SIM_TIME_MAX, of_clocks = SIM_TIME_MAX;
+    gboolean any = end_heap_first(self->ends, &end) | link_clocks_first(self->clocks, &of_clocks);
+    end = MIN(end, of_clocks);
+    if (!any || end == self->wake_ps)
         return;
     self->wake_ps = end;
     engine_schedule(
@@ -341,6 +393,17 @@ note_full_links(Fluid *self)
         self->base.totals.saturated = isfinite(maxmin_link_level(self->solver, links[i]));
 }
 
+static void
+solve(Fluid *self)
+{
+    uint32_t n_flows, n_links;
+    const uint32_t *links, *flows = maxmin_solve_by_link(self->solver, &n_flows, &links, &n_links);
+    for (uint32_t i = 0; i < n_flows; i++)
+        change_holder(self, flows[i]);
+    for (uint32_t i = 0; i < n_links; i++)
+        change_link(self, links[i]);
+}
+
 /* Solves for all that happened in this instant. */
 static void
 settle(void *owner)
@@ -349,13 +412,9 @@ settle(void *owner)
     self->settled_events = engine_events(self->base.engine);
     while (self->unsettled) {
         self->unsettled = FALSE;
-        uint32_t n_changed;
-        const uint32_t *changed = maxmin_solve(self->solver, &n_changed);
+        self->settlings++;
         self->moved.n = 0;
-        for (uint32_t i = 0; i < n_changed; i++) {
-            add_number(&self->moved, self->activity_of[changed[i]]);
-            change_rate(self, self->activity_of[changed[i]], maxmin_rate(self->solver, changed[i]));
-        }
+        solve(self);
         note_full_links(self);
         if (self->losses != NULL)
             losses_settle(self->losses, self->moved.items, self->moved.n, fluid_now(self));
@@ -415,8 +474,9 @@ handle_wake(void *owner, const Event *event)
     SimTime now = fluid_now(self);
     const uint32_t *some;
     for (uint32_t n; (some = end_heap_take(self->ends, now, &n)) != NULL;)
-        for (uint32_t i = 0; i < n; i++)
-            add_number(&self->ended, some[i]);
+        add_numbers(&self->ended, some, n);
+    for (uint32_t n; (some = link_clocks_take(self->clocks, now, &n)) != NULL;)
+        add_numbers(&self->ended, some, n);
     sort_numbers(self, &self->ended);
     for (uint32_t i = 0; i < self->ended.n; i++) {
         fetch_ended(self, i);
@@ -516,6 +576,7 @@ reroute(Fluid *self, uint32_t link)
     for (uint32_t i = 0; i < self->moved.n; i++) {
         uint32_t number = self->moved.items[i];
         FluidFlow *flow = &self->flows[number];
+        leave_clock(self, number);
         bring_up(flow, now);
         uint64_t moved = bytes_moved(flow);
         if (self->usage != NULL)
@@ -631,6 +692,7 @@ init(Network *network)
     self->solver = maxmin_new(n_links);
     self->maker = demand_maker_new(network);
     self->ends = end_heap_new();
+    self->clocks = link_clocks_new(n_links);
     self->claims = link_claims_new(n_links);
     self->scratch = way_scratch_new(network, self->maker);
     self->capacity = g_new(double, MAX(1, n_links));
@@ -663,6 +725,7 @@ destroy(Network *network)
     losses_free(self->losses);
     usage_free(self->usage);
     end_heap_free(self->ends);
+    link_clocks_free(self->clocks);
     link_claims_free(self->claims);
     way_scratch_free(self->scratch);
     g_free(self->capacity);

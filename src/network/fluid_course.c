@@ -194,7 +194,7 @@ stage_length(const Quotient *it, const double *rates, SimTime *length)
     *length = SIM_TIME_MAX;
     for (uint32_t c = 0; c < it->course->n_classes; c++) {
         SimTime time;
-        if (it->flow_of[c] == INDEX_NONE || !fluid_time(it->left[c], rates[c], &time))
+        if (it->flow_of[c] == INDEX_NONE || !count_time(it->left[c], rates[c], &time))
             continue;
         *length = MIN(*length, time);
         ends = TRUE;
@@ -219,7 +219,7 @@ next_stage(Quotient *it, SimTime *now)
     for (uint32_t c = 0; c < course->n_classes; c++) {
         if (it->flow_of[c] == INDEX_NONE)
             continue;
-        it->left[c] -= fluid_speed(rates[c]) * length;
+        it->left[c] -= count_speed(rates[c]) * length;
         if (it->left[c] > 0)
             continue;
         maxmin_remove(it->solver, it->flow_of[c]);
@@ -437,7 +437,7 @@ course_left(const Course *course, uint32_t class, uint32_t stage, SimTime time)
     SimTime from = 0;
     for (uint32_t s = 0; s <= stage; s++) {
         SimTime to = s < stage ? course->end_ps[s] : time;
-        left -= fluid_speed(course->rates[(size_t)s * course->n_classes + class]) * (to - from);
+        left -= count_speed(course->rates[(size_t)s * course->n_classes + class]) * (to - from);
         from = to;
     }
     return left;

@@ -184,7 +184,7 @@ network_hold_time(const NetworkHold *hold, uint32_t member, uint64_t bytes)
     if (isinf(hold->rate_Bps[member]))
         return 0;
     SimTime time;
-    return fluid_time(bytes * BYTE, hold->rate_Bps[member], &time) ? time : SIM_TIME_MAX;
+    return count_time(bytes * BYTE, hold->rate_Bps[member], &time) ? time : SIM_TIME_MAX;
 }
 
 static void

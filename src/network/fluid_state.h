@@ -6,21 +6,18 @@
 #include "network/end_heap.h"
 #include "network/fluid_ways.h"
 #include "network/link_claim.h"
+#include "network/link_clock.h"
 #include "network/loss.h"
-
-typedef __int128 Count;
-
-/* Counts of one byte. */
-#define BYTE ((Count)PS_PER_S << 32)
 
 typedef struct {
     uint32_t flow; /* in the solver; INDEX_NONE = not there: latency only, sent, or standing still */
     uint32_t book;
     uint32_t dead_link;  /* why it stands still */
     uint32_t ramp_stamp; /* while it ramps up: the event that counts; 0 = it does not */
-    double rate_Bps;     /* of its largest member */
+    double rate_Bps;     /* of its largest member, unless it is on the clock of a link, as the next two */
     SimTime since;
     Count left;       /* of its largest member, as of since */
+    uint32_t told;    /* the settling in which its rate was told last; 0 = it must be */
     uint64_t largest; /* bytes of that member in all */
     uint64_t before;  /* of them those moved on earlier routes */
 } FluidFlow;
@@ -50,7 +47,8 @@ typedef struct {
     uint32_t ramping_room;
     uint32_t *activity_of; /* by flow of the solver */
     uint32_t activity_of_room;
-    EndHeap *ends;
+    LinkClocks *clocks;     /* of flows that links hold, by activity */
+    EndHeap *ends;          /* of the others */
     LinkClaims *claims;     /* of phases by class and of holds */
     uint32_t changes;       /* of links, so far: what was prepared before the last one is stale */
     NetworkHold *releasing; /* the hold whose owner is being told; NULL */
@@ -59,6 +57,7 @@ typedef struct {
     Numbers ended, moved; /* scratch: activities of one instant */
     Numbers stalled;      /* activities, in the order they stopped */
     gboolean unsettled;
+    uint32_t settlings; /* so far */
     uint64_t settled_events; /* the engine's count when last settled */
     SimTime wake_ps;         /* of the event that counts; -1 = none */
     uint32_t wake_stamp, kind_wake;
@@ -71,11 +70,6 @@ SimTime fluid_now(const Fluid *self);
 FluidFlow *fluid_open(Fluid *self, uint32_t activity, uint64_t largest, Count left, SimTime since);
 /* A flow enters the solver: its links are free of claims. book: its book, INDEX_NONE where there is none yet. */
 void fluid_enter(Fluid *self, uint32_t activity, const Demand *demand, uint32_t book);
-
-/* Counts that a rate moves in a picosecond, and the time it takes to move so many; FALSE: never, or beyond the range
- * of time. */
-Count fluid_speed(double rate_Bps);
-gboolean fluid_time(Count left, double rate_Bps, SimTime *time);
 
 /* Are none but leaving flows on any of these links? */
 gboolean fluid_is_free(const Fluid *self, const uint32_t *links, uint32_t n);

@@ -30,12 +30,17 @@ slot_remove(MaxMin *solver, IndexList *list, uint32_t flow)
     solver->flows[last].slot = slot;
 }
 
+/* Sums lie in lines of memory. */
 static void
-mark_dirty(MaxMin *solver, uint32_t link, uint32_t how)
+resize_links(MaxMin *solver, uint32_t room)
 {
-    if (!(solver->link_flags[link] & LINK_DIRTY))
-        index_list_add(&solver->dirty, link);
-    solver->link_flags[link] |= (uint8_t)(LINK_DIRTY | how);
+    solver->links_room = room;
+    solver->links = g_renew(LinkState, solver->links, room);
+    LinkSums *sums = g_aligned_alloc0(MAX(1, room), sizeof *sums, _Alignof(LinkSums));
+    if (solver->n_links > 0)
+        memcpy(sums, solver->sums, solver->n_links * sizeof *sums);
+    g_aligned_free(solver->sums);
+    solver->sums = sums;
 }
 
 MaxMin *
@@ -50,12 +55,9 @@ maxmin_new(uint32_t n_links)
     solver->n_buckets = 1024;
     solver->buckets = g_new(uint32_t, solver->n_buckets);
     memset(solver->buckets, 0xff, solver->n_buckets * sizeof *solver->buckets);
-    solver->links = g_new0(LinkState, n_links);
-    solver->fill = g_new(LinkFill, n_links);
-    solver->link_flags = g_new0(uint8_t, n_links);
-    solver->n_links = solver->links_room = n_links;
+    resize_links(solver, n_links);
     for (uint32_t l = 0; l < n_links; l++)
-        solver->links[l].level = INFINITY;
+        maxmin_add_link(solver, 0);
     return solver;
 }
 
@@ -64,43 +66,40 @@ maxmin_free(MaxMin *solver)
 {
     if (solver == NULL)
         return;
-    for (uint32_t l = 0; l < solver->n_links; l++)
+    for (uint32_t l = 0; l < solver->n_links; l++) {
         g_free(solver->links[l].places);
-    IndexList *lists[] = {&solver->dirty, &solver->new_flows, &solver->leaving, &solver->revived,
-                          &solver->gone,  &solver->changed,   &solver->touched, &solver->active};
+        g_free(solver->links[l].held);
+    }
+    IndexList *lists[] = {&solver->new_flows, &solver->leaving,  &solver->revived,       &solver->gone,
+                          &solver->moved,     &solver->touching, &solver->touched,       &solver->changed,
+                          &solver->changed_links, &solver->changed_flows};
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
         g_free(lists[i]->items);
     g_free(solver->links);
-    g_free(solver->fill);
-    g_free(solver->link_flags);
+    g_aligned_free(solver->sums);
     g_free(solver->flows);
     g_free(solver->spans);
-    g_free(solver->level);
-    g_free(solver->rate);
+    g_free(solver->holder);
+    g_free(solver->held_at);
+    g_free(solver->rate_before);
     g_free(solver->flags);
     g_free(solver->use_link);
     g_free(solver->coefficient);
     g_free(solver->free_uses);
     g_free(solver->buckets);
-    g_free(solver->frozen_rate);
-    g_free(solver->frozen_level);
     g_free(solver->heap);
-    g_free(solver->places);
+    g_free(solver->candidates);
     g_free(solver);
 }
 
 uint32_t
 maxmin_add_link(MaxMin *solver, double capacity)
 {
-    if (solver->n_links == solver->links_room) {
-        solver->links_room = MAX(64, solver->links_room * 2);
-        solver->links = g_renew(LinkState, solver->links, solver->links_room);
-        solver->fill = g_renew(LinkFill, solver->fill, solver->links_room);
-        solver->link_flags = g_renew(uint8_t, solver->link_flags, solver->links_room);
-    }
+    if (solver->n_links == solver->links_room)
+        resize_links(solver, MAX(64, solver->links_room * 2));
     uint32_t link = solver->n_links++;
-    solver->links[link] = (LinkState){.level = INFINITY};
-    solver->link_flags[link] = 0;
+    solver->links[link] = (LinkState){.capacity = 0};
+    solver->sums[link] = (LinkSums){.level = INFINITY};
     maxmin_set_capacity(solver, link, capacity);
     return link;
 }
@@ -110,10 +109,12 @@ maxmin_set_capacity(MaxMin *solver, uint32_t link, double capacity)
 {
     assert(link < solver->n_links && capacity >= 0 && capacity < 0x1p55);
     LinkState *state = &solver->links[link];
-    double before = state->capacity;
+    if (capacity == state->capacity)
+        return;
+    solver->sums[link].rest += fixed_of(capacity) - fixed_of(state->capacity);
     state->capacity = capacity;
-    if (state->n > state->n_gone && capacity != before)
-        mark_dirty(solver, link, capacity > before ? LINK_LESS : LINK_MORE);
+    if (state->n > state->n_gone)
+        maxmin_touch(solver, link);
 }
 
 double
@@ -167,7 +168,7 @@ maxmin_sweep(const MaxMin *solver, LinkState *link)
         return;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < link->n; i++)
-        if (solver->level[link->places[i].flow] != LEVEL_GONE)
+        if (solver->holder[link->places[i].flow] != HOLDER_GONE)
             link->places[kept++] = link->places[i];
     link->n = kept;
     link->n_gone = 0;
@@ -200,8 +201,9 @@ take_flow(MaxMin *solver)
         uint32_t n = solver->n_flows, room = solver->flows_room = MAX(256, solver->flows_room * 2);
         solver->flows = big_renew(Flow, solver->flows, n, room);
         solver->spans = big_renew(Span, solver->spans, n, room);
-        solver->level = big_renew(double, solver->level, n, room);
-        solver->rate = big_renew(double, solver->rate, n, room);
+        solver->holder = big_renew(uint32_t, solver->holder, n, room);
+        solver->held_at = big_renew(uint32_t, solver->held_at, n, room);
+        solver->rate_before = big_renew(double, solver->rate_before, n, room);
         solver->flags = big_renew(uint8_t, solver->flags, n, room);
     }
     return solver->n_flows++;
@@ -329,7 +331,6 @@ enter_links(MaxMin *solver, uint32_t flow, const MaxMinUse *uses)
         if (solver->coefficient != NULL)
             solver->coefficient[first + i] = uses[i].coefficient;
         enter_link(solver, flow, first + i);
-        mark_dirty(solver, uses[i].link, LINK_MORE);
     }
 }
 
@@ -348,7 +349,7 @@ maxmin_add(MaxMin *solver, const MaxMinUse *uses, uint32_t n_uses, double weight
     solver->flows[flow] = (Flow){.weight = weight, .cap = cap};
     solver->spans[flow] = (Span){take_uses(solver, n_uses), n_uses};
     solver->flags[flow] = FLOW_LIVE | FLOW_NEW;
-    solver->level[flow] = solver->rate[flow] = 0;
+    solver->holder[flow] = HOLDER_NONE;
     if (weight != 1)
         solver->unit_weights = FALSE;
     if (weight != floor(weight) || weight >= 0x1p20)
@@ -363,22 +364,15 @@ static void
 detach(MaxMin *solver, uint32_t f)
 {
     Span span = solver->spans[f];
-    double rate = solver->rate[f];
-    Fixed fixed_rate = fixed_of(rate);
-    for (uint32_t u = span.first; u < span.first + span.n; u++) {
-        LinkState *link = &solver->links[solver->use_link[u]];
-        link->n_gone++;
-        double coefficient = coefficient_of(solver, u);
-        link->load -= coefficient == 1 ? fixed_rate : fixed_of(coefficient * rate);
-        if (rate > 0)
-            mark_dirty(solver, solver->use_link[u], LINK_LESS);
-    }
+    if (solver->holder[f] != HOLDER_NONE)
+        maxmin_take_out(solver, f);
+    for (uint32_t u = span.first; u < span.first + span.n; u++)
+        solver->links[solver->use_link[u]].n_gone++;
     uint32_t class = size_class(span.n);
     solver->use_link[span.first] = solver->free_uses[class];
     solver->free_uses[class] = span.first;
     solver->flags[f] = 0;
-    solver->level[f] = LEVEL_GONE;
-    solver->rate[f] = 0;
+    solver->holder[f] = HOLDER_GONE;
     index_list_add(&solver->gone, f);
 }
 
@@ -388,8 +382,8 @@ maxmin_detach_leaving(MaxMin *solver)
     for (uint32_t i = 0; i < solver->leaving.n; i++) {
         uint32_t flow = solver->leaving.items[i];
         if (i + FAR < solver->leaving.n) {
-            fetch_flow(solver, solver->leaving.items[i + FAR]);
-            __builtin_prefetch(&solver->level[solver->leaving.items[i + FAR]], 1);
+            __builtin_prefetch(&solver->spans[solver->leaving.items[i + FAR]]);
+            __builtin_prefetch(&solver->holder[solver->leaving.items[i + FAR]], 1);
             fetch_uses(solver, solver->leaving.items[i + FAR / 2]);
         }
         if (i < solver->n_hashed)
@@ -458,19 +452,32 @@ maxmin_round_down(double rate)
 double
 maxmin_rate(const MaxMin *solver, uint32_t flow)
 {
-    return maxmin_round_down(solver->rate[flow]);
+    return maxmin_round_down(rate_of(solver, flow));
 }
 
 double
 maxmin_exact_rate(const MaxMin *solver, uint32_t flow)
 {
-    return solver->rate[flow];
+    return rate_of(solver, flow);
 }
 
 double
 maxmin_level(const MaxMin *solver, uint32_t flow)
 {
-    return solver->level[flow];
+    return level_of(solver, flow);
+}
+
+uint32_t
+maxmin_holder(const MaxMin *solver, uint32_t flow)
+{
+    uint32_t holder = solver->holder[flow];
+    return holder < solver->n_links && !is_apart(solver, flow) ? holder : INDEX_NONE;
+}
+
+double
+maxmin_held_rate(const MaxMin *solver, uint32_t link)
+{
+    return maxmin_round_down(solver->sums[link].n_held > 0 ? solver->sums[link].level : 0);
 }
 
 double
@@ -488,20 +495,43 @@ maxmin_cap(const MaxMin *solver, uint32_t flow)
 double
 maxmin_load(const MaxMin *solver, uint32_t link)
 {
-    return fixed_double(solver->links[link].load);
+    const LinkSums *sums = &solver->sums[link];
+    double guests = fixed_double(fixed_of(solver->links[link].capacity) - sums->rest);
+    return sums->n_held > 0 ? guests + sums->weight * sums->level : guests;
+}
+
+/* The highest level on a link where nobody is held. */
+static double
+highest_guest(const MaxMin *solver, uint32_t l)
+{
+    const LinkState *link = &solver->links[l];
+    double rest = fixed_double(MAX(solver->sums[l].rest, 0)), highest = 0;
+    if (link->n == link->n_gone || rest > FULL_SLACK * link->capacity)
+        return INFINITY;
+    for (uint32_t i = 0; i < link->n; i++)
+        if (is_counted(solver, link->places[i].flow))
+            highest = MAX(highest, level_of(solver, link->places[i].flow));
+    return highest;
 }
 
 double
 maxmin_link_level(const MaxMin *solver, uint32_t link)
 {
-    return solver->links[link].level;
+    LinkSums *sums = &solver->sums[link];
+    if (sums->n_held > 0)
+        return sums->level;
+    if (!(sums->flags & LINK_KNOWN)) {
+        solver->links[link].full_level = highest_guest(solver, link);
+        sums->flags |= LINK_KNOWN;
+    }
+    return solver->links[link].full_level;
 }
 
 gboolean
 maxmin_is_bottleneck(const MaxMin *solver, uint32_t flow, uint32_t link)
 {
-    double level = solver->links[link].level;
-    return isfinite(level) && solver->level[flow] >= level * (1 - LEVEL_SLACK);
+    double level = maxmin_link_level(solver, link);
+    return isfinite(level) && level_of(solver, flow) >= level * (1 - LEVEL_SLACK);
 }
 
 uint32_t

@@ -5,10 +5,12 @@
  * in proportion to weight until a link is full or a cap is reached (DEFINITIONS 3). The level of a flow is
  * rate / weight.
  *
- * Changes are gathered; maxmin_solve() then touches only what they can affect: no flow below the level at which the
- * first changed link fills can change (SPEED.md, restart level), and a link that is not full passes no change on. A
- * flow added where one of equal path, weight and cap leaves before the next solve takes its place, at the cost of its
- * path. Nothing depends on addresses; equal calls in equal order give equal rates. Rates are per second, of any unit.
+ * Changes are gathered; maxmin_solve() then looks only at links whose flows they can affect. A flow added where one of
+ * equal path, weight and cap leaves before the next solve takes its place, at the cost of its path. Nothing depends on
+ * addresses; equal calls in equal order give equal rates. Rates are per second, of any unit.
+ *
+ * Flows of weight 1 that are held by one link have one rate: whoever keeps something by flow that only changes with the
+ * rate can keep it by link (maxmin_solve_by_link).
  */
 #pragma once
 
@@ -45,6 +47,13 @@ uint32_t maxmin_n_flows(const MaxMin *solver);
 /* Solves; the flows whose rate changed and the flows that are new, each once, owned by the solver until the next call.
  */
 const uint32_t *maxmin_solve(MaxMin *solver, uint32_t *n_changed);
+/* Solves, too; what changed is told by link: the links that hold flows of weight 1 which have another rate (owned by the
+ * solver likewise), and by name the flows whose holder or, where they have none, whose rate may be another. */
+const uint32_t *maxmin_solve_by_link(MaxMin *solver, uint32_t *n_flows, const uint32_t **links, uint32_t *n_links);
+/* The link whose flows of weight 1 have the flow's rate for as long as the holder is the same; INDEX_NONE = none. */
+uint32_t maxmin_holder(const MaxMin *solver, uint32_t flow);
+/* Rounded as maxmin_rate. */
+double maxmin_held_rate(const MaxMin *solver, uint32_t link);
 /* The links whose load or saturation level may have changed in the last solve, likewise. */
 const uint32_t *maxmin_touched_links(const MaxMin *solver, uint32_t *n_links);
 

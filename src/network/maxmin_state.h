@@ -1,8 +1,12 @@
-/* maxmin_state.h - the arrays of a MaxMin, shared by maxmin.c (who is where) and maxmin_solve.c (at what rate)
+/* maxmin_state.h - the arrays of a MaxMin, shared by maxmin.c (who is where), maxmin_hold.c (who is held where, and what
+ * that leaves on the links), maxmin_solve.c (what a change passes on) and maxmin_fill.c (all anew)
  *
  * Columns indexed by flow and by link; a flow's uses lie together in one pool; each link lists the flows on it. A flow
- * that has gone stays in those lists, below any level, until they are swept: taking it out of six lists at once costs
- * six lines of memory for the place of another each time, a sweep reads the lists in a row. Its number is free then. */
+ * that has gone stays in those lists until they are swept: taking it out of six lists at once costs six lines of memory
+ * for the place of another each time, a sweep reads the lists in a row. Its number is free then.
+ *
+ * Every flow is held by one link of its path, or by its own cap; its level is its holder's. So a rate is kept by link,
+ * not by flow. Flows on a link that others hold are guests there. */
 #pragma once
 
 #include "base/index.h"
@@ -25,16 +29,18 @@ typedef struct {
     uint32_t use; /* in the pool; means nothing where the flow has gone */
 } Place;
 
-/* The level of a flow that has gone. */
-#define LEVEL_GONE (-1.0)
+/* Holders that are no link: a flow's own cap; none yet, of a new one that is not in the sums; of one that has gone. */
+#define HOLDER_CAP (INDEX_NONE - 1)
+#define HOLDER_NONE (INDEX_NONE - 2)
+#define HOLDER_GONE (INDEX_NONE - 3)
 
 enum {
     FLOW_LIVE = 1,
     FLOW_NEW = 2,     /* added since the last solve */
-    FLOW_LEAVING = 4, /* removed, still in the lists: its place may be taken */
+    FLOW_LEAVING = 4, /* removed, still in the sums: its place may be taken */
     FLOW_REVIVED = 8, /* took such a place since the last solve */
-    FLOW_ACTIVE = 16, /* in this solve: its rate is open */
-    FLOW_FROZEN = 32  /* in this solve: its rate is found */
+    FLOW_MOVED = 16,  /* in the list of the moved: since the last solve its holder is another, or was for a while */
+    FLOW_OPEN = 32    /* while all is filled anew: nothing holds it yet */
 };
 
 typedef struct {
@@ -49,32 +55,38 @@ typedef struct {
 } Flow;
 
 enum {
-    LINK_DIRTY = 1,   /* in the list of dirty links */
-    LINK_LESS = 2,    /* a flow left, or capacity rose, since the last solve */
-    LINK_MORE = 4,    /* a flow came, or capacity fell */
-    LINK_TOUCHED = 8, /* in this solve: it is dirty or has active flows */
-    LINK_CHANGED = 16 /* in this solve: its load is another */
+    LINK_PENDING = 1, /* in the heap: to be looked at */
+    LINK_TOUCHED = 2, /* in the list of the touched */
+    LINK_KNOWN = 4    /* full_level holds */
 };
+
+/* A flow in the list of its holder. */
+typedef struct {
+    uint32_t flow;
+    Span span; /* its uses */
+} Held;
 
 typedef struct {
     double capacity;
-    double level; /* INFINITY = not full */
-    Fixed load;
     Place *places;
     uint32_t n, room;
-    uint32_t n_gone;     /* of the n */
-    uint32_t n_listed;   /* during a solve: */
-    const Place *listed; /* all active flows, maybe others as well */
-    double filled;       /* the level at which it filled and froze flows; INFINITY */
+    uint32_t n_gone; /* of the n */
+    uint32_t held_room, n_apart;
+    Held *held;        /* as many as sums[].n_held */
+    double least_cap;  /* no flow held here has its cap below this level */
+    double full_level; /* with LINK_KNOWN: what maxmin_link_level says */
 } LinkState;
 
-/* Of a link during a filling: apart, and small, as every use of every active flow comes here. */
+/* Of a link, apart, and one line of memory, as every use of every flow whose rate changes comes here. */
 typedef struct {
-    Fixed rest;         /* capacity not yet given away */
-    double open_weight; /* coefficient x weight of active flows not yet frozen */
-    uint32_t n_open;    /* of them */
-    uint32_t n_active;
-} LinkFill;
+    _Alignas(64) Fixed rest; /* capacity less what guests take */
+    double level;            /* of those held here; INFINITY = none is */
+    double guest;            /* no guest has a level above this */
+    double weight;           /* coefficient x weight of those held here */
+    double told;             /* level when last solved; 0 = none was held here */
+    uint32_t n_held;
+    uint8_t flags;
+} LinkSums;
 
 typedef struct {
     uint32_t *items;
@@ -86,15 +98,22 @@ typedef struct {
     uint32_t id; /* a link, or n_links + a flow with a cap */
 } HeapEntry;
 
+/* Those that a link could hold in another's place. */
+typedef struct {
+    uint32_t flow;
+    double coefficient, level;
+} Candidate;
+
 struct MaxMin {
     LinkState *links;
-    LinkFill *fill;
-    uint8_t *link_flags;
+    LinkSums *sums;
     uint32_t n_links, links_room;
     Flow *flows;
-    Span *spans;          /* by flow: its uses */
-    double *level, *rate; /* by flow: before rounding */
-    uint8_t *flags;       /* by flow */
+    Span *spans;        /* by flow: its uses */
+    uint32_t *holder;   /* by flow */
+    uint32_t *held_at;  /* by flow: its place in the list of the link that holds it */
+    double *rate_before; /* by flow, of those that have moved: as told by the last solve */
+    uint8_t *flags;     /* by flow */
     uint32_t n_flows, flows_room, free_flow;
     uint32_t n_live;
     gboolean unit_weights;  /* has every flow ever had a weight of 1? */
@@ -103,20 +122,15 @@ struct MaxMin {
     double *coefficient; /* by use; NULL = all are 1 */
     uint32_t n_uses, uses_room;
     uint32_t *free_uses; /* heads of the free blocks by size class; chained through use_link */
-    IndexList dirty, new_flows, leaving, revived, gone;
+    IndexList new_flows, leaving, revived, gone;
     uint32_t *buckets;            /* of leaving flows, by hash */
     uint32_t n_buckets, n_hashed; /* leaving flows from this slot on are not in the buckets yet */
-    /* Of the last solve. */
-    IndexList changed, touched;
-    IndexList active;
-    uint32_t n_frozen;
-    uint64_t active_uses, touched_places;
-    Place *places; /* of active flows, by touched link */
-    uint32_t places_room;
-    double *frozen_rate, *frozen_level; /* by flow, found in this solve; taken over when the filling stands */
-    uint32_t frozen_room;
-    HeapEntry *heap;
+    IndexList moved, touching;    /* since the last solve */
+    IndexList touched, changed_links, changed_flows, changed; /* of the last solve */
+    HeapEntry *heap;                                          /* of links to be looked at */
     uint32_t n_heap, heap_room;
+    Candidate *candidates; /* scratch */
+    uint32_t candidates_room;
 };
 
 void index_list_grow(IndexList *list);
@@ -129,16 +143,8 @@ index_list_add(IndexList *list, uint32_t item)
     list->items[list->n++] = item;
 }
 
-/* So many flows ahead is memory asked for. */
+/* So many flows ahead is memory asked for: passes over many flows wait for little else. */
 enum { FAR = 16 };
-
-/* Ask for the memory that the flow will need soon: passes over many flows wait for little else. */
-static inline void
-fetch_flow(const MaxMin *solver, uint32_t f)
-{
-    __builtin_prefetch(&solver->spans[f]);
-    __builtin_prefetch(&solver->rate[f]);
-}
 
 static inline void
 fetch_uses(const MaxMin *solver, uint32_t f)
@@ -180,7 +186,72 @@ fixed_double(Fixed value)
     return (double)value * 0x1p-72;
 }
 
-/* Takes the leaving flows off their links. */
-void maxmin_detach_leaving(MaxMin *solver);
+/* coefficient x rate, given the rate also as an integer: most coefficients are 1. */
+static inline Fixed
+part_of(double coefficient, double rate, Fixed fixed_rate)
+{
+    return coefficient == 1 ? fixed_rate : fixed_of(coefficient * rate);
+}
+
+/* Rates before rounding. */
+static inline double
+level_of(const MaxMin *solver, uint32_t f)
+{
+    uint32_t holder = solver->holder[f];
+    if (holder < solver->n_links)
+        return solver->sums[holder].level;
+    return holder == HOLDER_CAP ? solver->flows[f].cap / solver->flows[f].weight : 0;
+}
+
+static inline double
+rate_of(const MaxMin *solver, uint32_t f)
+{
+    uint32_t holder = solver->holder[f];
+    if (holder < solver->n_links)
+        return weight_of(solver, f) * solver->sums[holder].level;
+    return holder == HOLDER_CAP ? solver->flows[f].cap : 0;
+}
+
+/* Has the flow a weight other than 1? Then its rate is not its holder's level. */
+static inline gboolean
+is_apart(const MaxMin *solver, uint32_t f)
+{
+    return weight_of(solver, f) != 1;
+}
+
+/* Is the flow in the sums of its links? */
+static inline gboolean
+is_counted(const MaxMin *solver, uint32_t f)
+{
+    return solver->holder[f] < HOLDER_GONE || solver->holder[f] == HOLDER_CAP;
+}
+
 /* Takes the flows that have gone out of a link's list. */
 void maxmin_sweep(const MaxMin *solver, LinkState *link);
+/* maxmin.c: takes the leaving flows off their links. */
+void maxmin_detach_leaving(MaxMin *solver);
+
+/* maxmin_heap.c: links (and, while all is filled, flows) by level; equal levels by number. */
+void maxmin_heap_add(MaxMin *solver, double key, uint32_t id);
+void maxmin_heap_pop(MaxMin *solver);
+/* The first gets another key, not below its own. */
+void maxmin_heap_delay(MaxMin *solver, double key);
+/* Orders entries that were written in any order. */
+void maxmin_heap_order(MaxMin *solver);
+
+/* maxmin_hold.c. The flow has moved since the last solve: what it was told then is kept. */
+void maxmin_note_moved(MaxMin *solver, uint32_t f);
+/* The sums of a link have changed: it is named as touched, and looked at where others may have to change. */
+void maxmin_touch(MaxMin *solver, uint32_t link);
+/* Into the list of a link, or out of it; sums are not changed. */
+void maxmin_list_held(MaxMin *solver, uint32_t f, uint32_t link);
+void maxmin_unlist_held(MaxMin *solver, uint32_t f);
+/* A new flow gets a holder and enters the sums, at a level that may not stand. */
+void maxmin_insert(MaxMin *solver, uint32_t f);
+/* Out of the sums of all its links. */
+void maxmin_take_out(MaxMin *solver, uint32_t f);
+/* The flow gets another holder, a link that it uses or HOLDER_CAP, and for now the level that this has. */
+void maxmin_move(MaxMin *solver, uint32_t f, uint32_t holder);
+
+/* maxmin_fill.c: gives every flow its holder and every link its sums from nothing (progressive filling). */
+void maxmin_fill(MaxMin *solver);

@@ -1,0 +1,320 @@
+#include "network/link_clock.h"
+
+#include "base/big_array.h"
+#include "base/index.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum { BLOCK = 64 };
+
+/* A clock is set back before it can run over. */
+#define LATE ((Count)1 << 120)
+
+typedef struct {
+    Count count; /* as of since */
+    Count speed; /* counts per ps */
+    Count first; /* no member is done before this */
+    SimTime since;
+    double rate_Bps;
+    Count *done; /* by place: at which count */
+    uint32_t *members;
+    uint32_t n, room;
+    gboolean loose; /* first may be before all members */
+} Clock;
+
+typedef struct {
+    uint32_t link; /* INDEX_NONE = not there */
+    uint32_t place;
+} Member;
+
+struct LinkClocks {
+    Clock *clocks;
+    SimTime *ends;  /* by link: no member is done before this; SIM_TIME_MAX = none ever is */
+    uint8_t *exact; /* by link: is that when the first is done? */
+    SimTime *least; /* by block of links: the least of ends */
+    uint8_t *stale; /* by block: least is not known */
+    uint32_t n_links, n_blocks;
+    Member *where; /* by number */
+    uint32_t where_room;
+    uint32_t *taken;
+    uint32_t taken_room;
+};
+
+LinkClocks *
+link_clocks_new(uint32_t n_links)
+{
+    LinkClocks *clocks = g_new0(LinkClocks, 1);
+    clocks->n_links = n_links;
+    clocks->n_blocks = (n_links + BLOCK - 1) / BLOCK;
+    clocks->clocks = g_new0(Clock, MAX(1, n_links));
+    clocks->ends = g_new(SimTime, MAX(1, n_links));
+    clocks->exact = g_new(uint8_t, MAX(1, n_links));
+    clocks->least = g_new(SimTime, MAX(1, clocks->n_blocks));
+    clocks->stale = g_new0(uint8_t, MAX(1, clocks->n_blocks));
+    for (uint32_t l = 0; l < n_links; l++) {
+        clocks->ends[l] = SIM_TIME_MAX;
+        clocks->exact[l] = TRUE;
+    }
+    for (uint32_t b = 0; b < clocks->n_blocks; b++)
+        clocks->least[b] = SIM_TIME_MAX;
+    return clocks;
+}
+
+void
+link_clocks_free(LinkClocks *clocks)
+{
+    if (clocks == NULL)
+        return;
+    for (uint32_t l = 0; l < clocks->n_links; l++) {
+        g_free(clocks->clocks[l].done);
+        g_free(clocks->clocks[l].members);
+    }
+    g_free(clocks->clocks);
+    g_free(clocks->ends);
+    g_free(clocks->exact);
+    g_free(clocks->least);
+    g_free(clocks->stale);
+    g_free(clocks->where);
+    g_free(clocks->taken);
+    g_free(clocks);
+}
+
+static Count
+count_at(const Clock *clock, SimTime now)
+{
+    return clock->count + clock->speed * (now - clock->since);
+}
+
+static void
+bring_up(Clock *clock, SimTime now)
+{
+    clock->count = count_at(clock, now);
+    clock->since = now;
+    if (clock->count < LATE)
+        return;
+    for (uint32_t i = 0; i < clock->n; i++)
+        clock->done[i] -= clock->count;
+    clock->first -= clock->count;
+    clock->count = 0;
+}
+
+static void
+set_end(LinkClocks *clocks, uint32_t link, SimTime end, gboolean exact)
+{
+    clocks->ends[link] = end;
+    clocks->exact[link] = (uint8_t)exact;
+    clocks->stale[link / BLOCK] = TRUE;
+}
+
+/* A little before the first member is done: the quotient in floating point, less more than its rounding. */
+static void
+set_bound(LinkClocks *clocks, uint32_t link)
+{
+    const Clock *clock = &clocks->clocks[link];
+    if (clock->n == 0 || clock->speed == 0) {
+        set_end(clocks, link, SIM_TIME_MAX, TRUE);
+        return;
+    }
+    Count left = clock->first - clock->count;
+    double time = left <= 0 ? 0 : (double)left / (double)clock->speed * (1 - 0x1p-49);
+    if (time >= (double)(SIM_TIME_MAX - clock->since) * (1 - 0x1p-49))
+        set_end(clocks, link, SIM_TIME_MAX - 1, FALSE);
+    else
+        set_end(clocks, link, clock->since + (SimTime)time, FALSE);
+}
+
+/* The first member, by looking at all. */
+static void
+find_first(Clock *clock)
+{
+    if (!clock->loose || clock->n == 0)
+        return;
+    clock->first = clock->done[0];
+    for (uint32_t i = 1; i < clock->n; i++)
+        clock->first = MIN(clock->first, clock->done[i]);
+    clock->loose = FALSE;
+}
+
+static void
+set_exact(LinkClocks *clocks, uint32_t link)
+{
+    Clock *clock = &clocks->clocks[link];
+    SimTime time, end;
+    find_first(clock);
+    if (clock->n > 0 && count_time(clock->first - clock->count, clock->rate_Bps, &time) &&
+        sim_time_add(clock->since, time, &end))
+        set_end(clocks, link, end, TRUE);
+    else
+        set_end(clocks, link, SIM_TIME_MAX, TRUE);
+}
+
+void
+link_clocks_set_rate(LinkClocks *clocks, uint32_t link, double rate_Bps, SimTime now)
+{
+    Clock *clock = &clocks->clocks[link];
+    bring_up(clock, now);
+    clock->rate_Bps = rate_Bps;
+    clock->speed = count_speed(rate_Bps);
+    set_bound(clocks, link);
+}
+
+double
+link_clocks_rate(const LinkClocks *clocks, uint32_t link)
+{
+    return clocks->clocks[link].rate_Bps;
+}
+
+static void
+make_room(LinkClocks *clocks, Clock *clock, uint32_t number)
+{
+    if (clock->n == clock->room) {
+        clock->room = MAX(4, 2 * clock->room);
+        clock->done = g_renew(Count, clock->done, clock->room);
+        clock->members = g_renew(uint32_t, clock->members, clock->room);
+    }
+    if (number < clocks->where_room)
+        return;
+    uint32_t room = MAX(number + 1, MAX(256, 2 * clocks->where_room));
+    clocks->where = big_renew(Member, clocks->where, clocks->where_room, room);
+    for (uint32_t i = clocks->where_room; i < room; i++)
+        clocks->where[i].link = INDEX_NONE;
+    clocks->where_room = room;
+}
+
+void
+link_clocks_join(LinkClocks *clocks, uint32_t link, uint32_t number, Count left, SimTime now)
+{
+    Clock *clock = &clocks->clocks[link];
+    make_room(clocks, clock, number);
+    assert(clocks->where[number].link == INDEX_NONE);
+    bring_up(clock, now);
+    if (clock->n == 0) {
+        clock->count = 0;
+        clock->loose = FALSE;
+    }
+    Count done = clock->count + left;
+    gboolean first = clock->n == 0 || done < clock->first;
+    clocks->where[number] = (Member){link, clock->n};
+    clock->members[clock->n] = number;
+    clock->done[clock->n++] = done;
+    if (!first)
+        return;
+    clock->first = done;
+    clock->loose = FALSE;
+    set_bound(clocks, link);
+}
+
+uint32_t
+link_clocks_link(const LinkClocks *clocks, uint32_t number)
+{
+    return number < clocks->where_room ? clocks->where[number].link : INDEX_NONE;
+}
+
+Count
+link_clocks_left(const LinkClocks *clocks, uint32_t number, SimTime now)
+{
+    const Clock *clock = &clocks->clocks[clocks->where[number].link];
+    return clock->done[clocks->where[number].place] - count_at(clock, now);
+}
+
+/* The last comes to its place. */
+static void
+take_out(LinkClocks *clocks, Clock *clock, uint32_t place)
+{
+    clocks->where[clock->members[place]].link = INDEX_NONE;
+    uint32_t last = --clock->n;
+    if (place == last)
+        return;
+    clock->members[place] = clock->members[last];
+    clock->done[place] = clock->done[last];
+    clocks->where[clock->members[place]].place = place;
+}
+
+Count
+link_clocks_leave(LinkClocks *clocks, uint32_t number, SimTime now)
+{
+    Member at = clocks->where[number];
+    Clock *clock = &clocks->clocks[at.link];
+    Count left = link_clocks_left(clocks, number, now);
+    clock->loose |= clock->done[at.place] == clock->first;
+    take_out(clocks, clock, at.place);
+    if (clock->n == 0) /* else its bound still stands */
+        set_bound(clocks, at.link);
+    else if (clock->loose)
+        clocks->exact[at.link] = FALSE;
+    return left;
+}
+
+const uint32_t *
+link_clocks_members(const LinkClocks *clocks, uint32_t link, uint32_t *n)
+{
+    *n = clocks->clocks[link].n;
+    return clocks->clocks[link].members;
+}
+
+/* The link whose bound is the earliest. */
+static uint32_t
+earliest(LinkClocks *clocks)
+{
+    uint32_t block = 0;
+    for (uint32_t b = 0; b < clocks->n_blocks; b++) {
+        if (clocks->stale[b]) {
+            SimTime least = SIM_TIME_MAX;
+            uint32_t end = MIN((b + 1) * BLOCK, clocks->n_links);
+            for (uint32_t l = b * BLOCK; l < end; l++)
+                least = MIN(least, clocks->ends[l]);
+            clocks->least[b] = least;
+            clocks->stale[b] = FALSE;
+        }
+        if (clocks->least[b] < clocks->least[block])
+            block = b;
+    }
+    uint32_t link = block * BLOCK;
+    while (clocks->ends[link] != clocks->least[block])
+        link++;
+    return link;
+}
+
+gboolean
+link_clocks_first(LinkClocks *clocks, SimTime *end_ps)
+{
+    if (clocks->n_links == 0)
+        return FALSE;
+    for (;;) {
+        uint32_t link = earliest(clocks);
+        if (clocks->exact[link]) {
+            *end_ps = clocks->ends[link];
+            return clocks->ends[link] < SIM_TIME_MAX;
+        }
+        set_exact(clocks, link);
+    }
+}
+
+const uint32_t *
+link_clocks_take(LinkClocks *clocks, SimTime by_ps, uint32_t *n)
+{
+    SimTime end;
+    if (!link_clocks_first(clocks, &end) || end > by_ps)
+        return NULL;
+    uint32_t link = earliest(clocks);
+    Clock *clock = &clocks->clocks[link];
+    if (clock->n > clocks->taken_room) {
+        clocks->taken_room = MAX(clock->n, 2 * clocks->taken_room);
+        clocks->taken = g_renew(uint32_t, clocks->taken, clocks->taken_room);
+    }
+    *n = 0;
+    bring_up(clock, by_ps);
+    for (uint32_t i = 0; i < clock->n;) {
+        if (clock->done[i] > clock->count) {
+            i++;
+            continue;
+        }
+        clocks->taken[(*n)++] = clock->members[i];
+        take_out(clocks, clock, i);
+    }
+    clock->loose = TRUE;
+    find_first(clock);
+    set_bound(clocks, link);
+    return clocks->taken;
+}
