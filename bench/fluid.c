@@ -6,7 +6,7 @@
  * (ring-phase: what routes keep is computed before, as any earlier transfer would have). Each case runs in a process of
  * its own, so that its peak is its own, and prints one JSON line with its bar and whether that was met.
  *
- * Usage: bench/fluid [--no-baseline] [CASE], CASE = what names begin with. Without --no-baseline most cases
+ * Usage: bench/fluid [--no-baseline] [CASE], CASE = what NAME-SIZE-ROUTING begins with. Without --no-baseline most cases
  * run again with books of bytes and losses, for comparison; that run has no bar. */
 #include "base/random.h"
 #include "network/phase.h"
@@ -457,7 +457,9 @@ main(int argc, char **argv)
             only = argv[i];
     }
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
-        if (!g_str_has_prefix(cases[i].name, only))
+        g_autofree char *name =
+            g_strdup_printf("%s-%u-%s", cases[i].name, cases[i].size, routing_policy_name(cases[i].policy));
+        if (!g_str_has_prefix(name, only))
             continue;
         ran = fork_case(&cases[i], FALSE) && ran;
         if (baseline && cases[i].with_books)

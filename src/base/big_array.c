@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { HUGE_PAGE = 2 << 20, BIG = 8 * HUGE_PAGE };
+enum { HUGE_PAGE = 2 << 20, BIG = HUGE_PAGE };
 
 void *
 big_resize(void *items, size_t old_bytes, size_t bytes)
