@@ -475,8 +475,9 @@ handle_wake(void *owner, const Event *event)
     const uint32_t *some;
     for (uint32_t n; (some = end_heap_take(self->ends, now, &n)) != NULL;)
         add_numbers(&self->ended, some, n);
-    for (uint32_t n; (some = link_clocks_take(self->clocks, now, &n)) != NULL;)
-        add_numbers(&self->ended, some, n);
+    uint32_t n_held;
+    some = link_clocks_take(self->clocks, now, &n_held);
+    add_numbers(&self->ended, some, n_held);
     sort_numbers(self, &self->ended);
     for (uint32_t i = 0; i < self->ended.n; i++) {
         fetch_ended(self, i);

@@ -2,6 +2,7 @@
 
 #include "base/index.h"
 #include "network/flow_classes.h"
+#include "network/level_fill.h"
 
 #include <math.h>
 #include <string.h>
@@ -102,8 +103,8 @@ keep_hops(const Ways *ways, Sketch *sketch)
     sketch->first[ways->n] = n;
 }
 
-static FlowClasses *
-find_classes(const Fluid *self, Course *course, const Transfer *transfers, Sketch *sketch)
+static FlowGraph
+sketch_flows(const Fluid *self, Course *course, const Transfer *transfers, Sketch *sketch)
 {
     const Ways *ways = course->ways;
     color_flows(self, course, transfers, sketch);
@@ -116,7 +117,7 @@ find_classes(const Fluid *self, Course *course, const Transfer *transfers, Sketc
         graph.links = sketch->hops;
         graph.shares = sketch->shares;
     }
-    return flow_classes_find(&graph, MIN(MAX(FEW_FLOWS, ways->n / 10), MOST_CLASSES));
+    return graph;
 }
 
 /* The quotient while its stages are laid out: one flow a class on one link a class, and one link more that holds
@@ -266,47 +267,44 @@ by_end(const void *a, const void *b)
 }
 
 static uint32_t
-draft_of(const GArray *drafts, uint32_t *heads, uint32_t *next, uint32_t class, SimTime latency_ps)
+draft_of(const GArray *drafts, const uint32_t *heads, const GArray *next, uint32_t class, SimTime latency_ps)
 {
     uint32_t d = heads[class];
     while (d != INDEX_NONE && g_array_index(drafts, Draft, d).part.latency_ps != latency_ps)
-        d = next[d];
+        d = g_array_index(next, uint32_t, d);
     return d;
 }
 
-/* Parts: of each class, the members of one latency. FALSE: there are too many. */
-static gboolean
+/* Parts: of each class, the members of one latency. */
+static void
 find_drafts(const Course *course, GArray *drafts, uint32_t *draft_of_member)
 {
-    uint32_t heads[MOST_CLASSES], next[MOST_CLASSES];
-    memset(heads, 0xff, sizeof heads);
+    g_autofree uint32_t *heads = g_new(uint32_t, course->n_classes);
+    g_autoptr(GArray) next = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    memset(heads, 0xff, course->n_classes * sizeof *heads);
     for (uint32_t m = 0; m < course->ways->n; m++) {
         uint32_t class = course->class_of[m];
         SimTime latency_ps = course->ways->latency_ps[m];
         uint32_t d = draft_of(drafts, heads, next, class, latency_ps);
         if (d == INDEX_NONE) {
             d = drafts->len;
-            if (d == MOST_CLASSES)
-                return FALSE;
             Draft draft = {{class, latency_ps, 0, 0}, course->classes[class].end, m};
             g_array_append_val(drafts, draft);
-            next[d] = heads[class];
+            g_array_append_val(next, heads[class]);
             heads[class] = d;
         }
         g_array_index(drafts, Draft, d).part.n++;
         draft_of_member[m] = d;
     }
-    return TRUE;
 }
 
-static gboolean
+static void
 find_parts(Course *course)
 {
     uint32_t n = course->ways->n;
     g_autoptr(GArray) drafts = g_array_new(FALSE, FALSE, sizeof(Draft));
     g_autofree uint32_t *draft_of_member = g_new(uint32_t, n);
-    if (!find_drafts(course, drafts, draft_of_member))
-        return FALSE;
+    find_drafts(course, drafts, draft_of_member);
     g_autofree Draft *sorted = g_memdup2(drafts->data, drafts->len * sizeof *sorted);
     qsort(sorted, drafts->len, sizeof *sorted, by_end);
     course->n_parts = drafts->len;
@@ -325,7 +323,6 @@ find_parts(Course *course)
         course->first_part[s + 1] = MAX(course->first_part[s + 1], course->first_part[s]);
     for (uint32_t m = 0; m < n; m++)
         course->members[at[draft_of_member[m]]++] = m;
-    return TRUE;
 }
 
 /* What all members of a class together book on each link; exact only in whole numbers below 2^53. */
@@ -371,11 +368,11 @@ prepare_books(Course *course)
     return exact;
 }
 
+/* The classes of a quotient. */
 static gboolean
-fill(Fluid *self, Course *course, const Transfer *transfers, Sketch *sketch)
+fill_by_classes(Course *course, const FlowGraph *graph, const Sketch *sketch)
 {
-    course->crowded = g_new0(uint8_t, MAX(1, course->ways->n_links));
-    g_autoptr(FlowClasses) found = find_classes(self, course, transfers, sketch);
+    g_autoptr(FlowClasses) found = flow_classes_find(graph, MIN(MAX(FEW_FLOWS, graph->n_flows / 10), MOST_CLASSES));
     if (found == NULL)
         return FALSE;
     course->n_classes = found->n_classes;
@@ -386,7 +383,110 @@ fill(Fluid *self, Course *course, const Transfer *transfers, Sketch *sketch)
         course->classes[course->class_of[m]] =
             (CourseClass){.weight = color->weight, .cap_Bps = color->cap_Bps, .bytes = color->bytes};
     }
-    return lay_out(course, sketch, found) && find_parts(course) && (self->usage == NULL || prepare_books(course));
+    return lay_out(course, sketch, found);
+}
+
+/* Are all of one size and weight? Then the fastest end first, and no slower one is held by a link that they are on. */
+static gboolean
+are_even(const FlowGraph *graph)
+{
+    for (uint32_t f = 0; f < graph->n_flows; f++)
+        if (graph->colors[f].bytes == 0 || graph->colors[f].bytes != graph->colors[0].bytes ||
+            graph->colors[f].weight != graph->colors[0].weight)
+            return FALSE;
+    return TRUE;
+}
+
+static int
+fastest_first(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* Numbers equal rates as classes: the faster, the lower; rates[] has one for each then. FALSE: one is 0. */
+static gboolean
+class_rates(Course *course, double *rates, uint32_t n)
+{
+    g_autoptr(GHashTable) classes = g_hash_table_new(g_double_hash, g_double_equal);
+    g_autofree double *found = NULL;
+    uint32_t room = 0, n_classes = 0;
+    for (uint32_t m = 0; m < n; m++) {
+        rates[m] = maxmin_round_down(rates[m]);
+        if (rates[m] == 0)
+            return FALSE;
+        if (m > 0 && rates[m] == rates[m - 1])
+            continue;
+        if (!g_hash_table_add(classes, &rates[m]))
+            continue;
+        if (n_classes == room)
+            found = g_renew(double, found, room = MAX(64, 2 * room));
+        found[n_classes++] = rates[m];
+    }
+    qsort(found, n_classes, sizeof *found, fastest_first);
+    for (uint32_t c = 0; c < n_classes; c++)
+        g_hash_table_insert(classes, &found[c], GUINT_TO_POINTER(c));
+    course->class_of = g_new(uint32_t, n);
+    for (uint32_t m = 0; m < n; m++)
+        course->class_of[m] = m > 0 && rates[m] == rates[m - 1]
+                                  ? course->class_of[m - 1]
+                                  : GPOINTER_TO_UINT(g_hash_table_lookup(classes, &rates[m]));
+    course->n_classes = n_classes;
+    course->rates = g_steal_pointer(&found);
+    return TRUE;
+}
+
+static void
+note_crowded(Course *course, const Sketch *sketch, const uint8_t *full)
+{
+    const Ways *ways = course->ways;
+    g_autofree uint32_t *on = g_new0(uint32_t, MAX(1, ways->n_links));
+    for (uint32_t h = 0; h < ways->first[ways->n]; h++)
+        on[ways->hops[h]]++;
+    for (uint32_t l = 0; l < ways->n_links; l++) {
+        if (sketch->number[l] == INDEX_NONE || !full[sketch->number[l]])
+            continue;
+        course->saturates = TRUE;
+        course->crowded[l] |= on[l] > 1;
+    }
+}
+
+/* Classes of equal rate, each of which has it until it ends. */
+static gboolean
+fill_even(Course *course, const FlowGraph *graph, const Sketch *sketch)
+{
+    uint32_t n = graph->n_flows;
+    g_autofree double *rates = g_new(double, n);
+    g_autofree uint8_t *full = g_new(uint8_t, MAX(1, graph->n_links));
+    if (!level_fill(graph, rates, full) || !class_rates(course, rates, n))
+        return FALSE;
+    note_crowded(course, sketch, full);
+    course->constant = TRUE;
+    course->classes = g_new0(CourseClass, course->n_classes);
+    course->end_ps = g_new(SimTime, course->n_classes);
+    for (uint32_t m = 0; m < n; m++)
+        course->classes[course->class_of[m]] = (CourseClass){
+            .weight = graph->colors[m].weight, .cap_Bps = graph->colors[m].cap_Bps, .bytes = graph->colors[m].bytes};
+    for (uint32_t c = 0; c < course->n_classes; c++) {
+        SimTime end;
+        if (!count_time(course->classes[c].bytes * BYTE, course->rates[c], &end))
+            return FALSE;
+        if (c == 0 || end != course->end_ps[course->n_stages - 1])
+            course->end_ps[course->n_stages++] = end;
+        course->classes[c].end = course->n_stages - 1;
+    }
+    return TRUE;
+}
+
+static gboolean
+fill(Fluid *self, Course *course, const Transfer *transfers, Sketch *sketch)
+{
+    course->crowded = g_new0(uint8_t, MAX(1, course->ways->n_links));
+    FlowGraph graph = sketch_flows(self, course, transfers, sketch);
+    if (!(are_even(&graph) ? fill_even(course, &graph, sketch) : fill_by_classes(course, &graph, sketch)))
+        return FALSE;
+    find_parts(course);
+    return self->usage == NULL || prepare_books(course);
 }
 
 Course *
@@ -430,6 +530,14 @@ course_free(Course *course)
     g_free(course);
 }
 
+double
+course_rate(const Course *course, uint32_t class, uint32_t stage)
+{
+    if (!course->constant)
+        return course->rates[(size_t)stage * course->n_classes + class];
+    return stage <= course->classes[class].end ? course->rates[class] : 0;
+}
+
 Count
 course_left(const Course *course, uint32_t class, uint32_t stage, SimTime time)
 {
@@ -437,7 +545,7 @@ course_left(const Course *course, uint32_t class, uint32_t stage, SimTime time)
     SimTime from = 0;
     for (uint32_t s = 0; s <= stage; s++) {
         SimTime to = s < stage ? course->end_ps[s] : time;
-        left -= count_speed(course->rates[(size_t)s * course->n_classes + class]) * (to - from);
+        left -= count_speed(course_rate(course, class, s)) * (to - from);
         from = to;
     }
     return left;

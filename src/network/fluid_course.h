@@ -31,7 +31,8 @@ typedef struct {
     uint32_t *class_of;   /* by member */
     SimTime *end_ps;      /* by stage */
     uint32_t *first_part; /* by stage: the parts that end with it; n_stages + 1 */
-    double *rates;        /* by stage and class; 0: has ended */
+    double *rates;        /* by stage and class, of constant ones by class alone */
+    gboolean constant;    /* every member has one rate until it ends */
     uint8_t *crowded;     /* by link of ways: full at some time with more than one member on it */
     gboolean saturates;   /* any link at any time */
 } Course;
@@ -41,5 +42,7 @@ typedef struct {
 Course *course_new(Fluid *self, const Transfer *transfers, uint32_t n);
 void course_free(Course *course); /* NULL is fine */
 
+/* The rate of a member of the class in a stage; 0: it has ended. */
+double course_rate(const Course *course, uint32_t class, uint32_t stage);
 /* What is left of a member of the class at this time, which lies in that stage. */
 Count course_left(const Course *course, uint32_t class, uint32_t stage, SimTime time);

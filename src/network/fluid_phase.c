@@ -127,11 +127,14 @@ static void
 set_book_rates(const Fluid *self, Flight *flight)
 {
     const Course *course = flight->prepared->course;
-    const double *rates = course->rates + (size_t)flight->stage * course->n_classes;
-    const double *before = flight->stage > 0 ? rates - course->n_classes : NULL;
-    for (uint32_t c = 0; c < flight->n_books; c++)
-        if (flight->books[c] != INDEX_NONE && (before == NULL || rates[c] != before[c]))
-            usage_set_rate(self->usage, flight->books[c], rates[c], fluid_now(self));
+    uint32_t stage = flight->stage;
+    if (course->constant && stage > 0)
+        return;
+    for (uint32_t c = 0; c < flight->n_books; c++) {
+        double rate_Bps = course_rate(course, c, stage);
+        if (flight->books[c] != INDEX_NONE && (stage == 0 || rate_Bps != course_rate(course, c, stage - 1)))
+            usage_set_rate(self->usage, flight->books[c], rate_Bps, fluid_now(self));
+    }
 }
 
 static void

@@ -38,7 +38,7 @@ struct LinkClocks {
     Member *where; /* by number */
     uint32_t where_room;
     uint32_t *taken;
-    uint32_t taken_room;
+    uint32_t n_taken, taken_room;
 };
 
 LinkClocks *
@@ -253,20 +253,26 @@ link_clocks_members(const LinkClocks *clocks, uint32_t link, uint32_t *n)
     return clocks->clocks[link].members;
 }
 
+static void
+refresh(LinkClocks *clocks, uint32_t block)
+{
+    if (!clocks->stale[block])
+        return;
+    SimTime least = SIM_TIME_MAX;
+    uint32_t end = MIN((block + 1) * BLOCK, clocks->n_links);
+    for (uint32_t l = block * BLOCK; l < end; l++)
+        least = MIN(least, clocks->ends[l]);
+    clocks->least[block] = least;
+    clocks->stale[block] = FALSE;
+}
+
 /* The link whose bound is the earliest. */
 static uint32_t
 earliest(LinkClocks *clocks)
 {
     uint32_t block = 0;
     for (uint32_t b = 0; b < clocks->n_blocks; b++) {
-        if (clocks->stale[b]) {
-            SimTime least = SIM_TIME_MAX;
-            uint32_t end = MIN((b + 1) * BLOCK, clocks->n_links);
-            for (uint32_t l = b * BLOCK; l < end; l++)
-                least = MIN(least, clocks->ends[l]);
-            clocks->least[b] = least;
-            clocks->stale[b] = FALSE;
-        }
+        refresh(clocks, b);
         if (clocks->least[b] < clocks->least[block])
             block = b;
     }
@@ -291,30 +297,43 @@ link_clocks_first(LinkClocks *clocks, SimTime *end_ps)
     }
 }
 
-const uint32_t *
-link_clocks_take(LinkClocks *clocks, SimTime by_ps, uint32_t *n)
+/* Takes out those on a link that are done. */
+static void
+take_done(LinkClocks *clocks, uint32_t link, SimTime now)
 {
-    SimTime end;
-    if (!link_clocks_first(clocks, &end) || end > by_ps)
-        return NULL;
-    uint32_t link = earliest(clocks);
     Clock *clock = &clocks->clocks[link];
-    if (clock->n > clocks->taken_room) {
-        clocks->taken_room = MAX(clock->n, 2 * clocks->taken_room);
+    if (clocks->n_taken + clock->n > clocks->taken_room) {
+        clocks->taken_room = MAX(clocks->n_taken + clock->n, 2 * clocks->taken_room);
         clocks->taken = g_renew(uint32_t, clocks->taken, clocks->taken_room);
     }
-    *n = 0;
-    bring_up(clock, by_ps);
+    bring_up(clock, now);
+    Count first = 0;
     for (uint32_t i = 0; i < clock->n;) {
-        if (clock->done[i] > clock->count) {
-            i++;
+        Count done = clock->done[i];
+        if (done <= clock->count) {
+            clocks->taken[clocks->n_taken++] = clock->members[i];
+            take_out(clocks, clock, i);
             continue;
         }
-        clocks->taken[(*n)++] = clock->members[i];
-        take_out(clocks, clock, i);
+        first = i == 0 ? done : MIN(first, done);
+        i++;
     }
-    clock->loose = TRUE;
-    find_first(clock);
+    clock->first = first;
+    clock->loose = FALSE;
     set_bound(clocks, link);
+}
+
+const uint32_t *
+link_clocks_take(LinkClocks *clocks, SimTime now, uint32_t *n)
+{
+    clocks->n_taken = 0;
+    for (uint32_t b = 0; b < clocks->n_blocks; b++) {
+        refresh(clocks, b);
+        uint32_t end = MIN((b + 1) * BLOCK, clocks->n_links);
+        for (uint32_t l = b * BLOCK; clocks->least[b] <= now && l < end; l++)
+            if (clocks->ends[l] <= now)
+                take_done(clocks, l, now);
+    }
+    *n = clocks->n_taken;
     return clocks->taken;
 }

@@ -30,5 +30,5 @@ const uint32_t *link_clocks_members(const LinkClocks *clocks, uint32_t link, uin
 
 /* When the next is done; FALSE: none will be. */
 gboolean link_clocks_first(LinkClocks *clocks, SimTime *end_ps);
-/* Takes out all on one link that has any done by then; their numbers, until the next call; NULL when none is left. */
-const uint32_t *link_clocks_take(LinkClocks *clocks, SimTime by_ps, uint32_t *n);
+/* Takes out all that are done now; their numbers, in no particular but repeatable order, until the next call. */
+const uint32_t *link_clocks_take(LinkClocks *clocks, SimTime now, uint32_t *n);

@@ -10,15 +10,8 @@
 #pragma once
 
 #include "base/index.h"
+#include "network/fixed.h"
 #include "network/maxmin.h"
-
-#include <assert.h>
-#include <string.h>
-
-/* Loads are summed in integers of 2^-72, in which every double from 2^-20 on is exact: a sum is the same in any order
- * and taking away what was added leaves nothing behind. */
-typedef __int128 Fixed;
-enum { FIXED_BITS = 72 };
 
 /* Relative width within which two levels count as equal, and a link as full. */
 #define LEVEL_SLACK 1e-11
@@ -162,35 +155,6 @@ static inline double
 weight_of(const MaxMin *solver, uint32_t flow)
 {
     return solver->unit_weights ? 1 : solver->flows[flow].weight;
-}
-
-static inline Fixed
-fixed_of(double value)
-{
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    int exponent = (int)(bits >> 52 & 0x7ff);
-    if (exponent == 0)
-        return 0;
-    assert(value > 0 && exponent < 1023 + 55);
-    Fixed mantissa = (Fixed)(bits & ((UINT64_C(1) << 52) - 1)) + ((Fixed)1 << 52);
-    int shift = exponent - 1075 + FIXED_BITS;
-    if (shift >= 0)
-        return mantissa << shift;
-    return shift > -64 ? mantissa >> -shift : 0;
-}
-
-static inline double
-fixed_double(Fixed value)
-{
-    return (double)value * 0x1p-72;
-}
-
-/* coefficient x rate, given the rate also as an integer: most coefficients are 1. */
-static inline Fixed
-part_of(double coefficient, double rate, Fixed fixed_rate)
-{
-    return coefficient == 1 ? fixed_rate : fixed_of(coefficient * rate);
 }
 
 /* Rates before rounding. */
