@@ -1,7 +1,7 @@
 /* count.h - bytes and rates as integers
  *
- * Bytes are counted in units of 2^-32 B/s x 1 ps, and rates are whole multiples of 2^-32 B/s: what a rate moves in a time
- * is exact, however often rates change. */
+ * Bytes are counted in units of 2^-32 B/s x 1 ps, and rates are whole multiples of 2^-32 B/s: what a rate moves in a
+ * time is exact, however often rates change. */
 #pragma once
 
 #include "base/sim_time.h"

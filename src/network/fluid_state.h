@@ -57,7 +57,7 @@ typedef struct {
     Numbers ended, moved; /* scratch: activities of one instant */
     Numbers stalled;      /* activities, in the order they stopped */
     gboolean unsettled;
-    uint32_t settlings; /* so far */
+    uint32_t settlings;      /* so far */
     uint64_t settled_events; /* the engine's count when last settled */
     SimTime wake_ps;         /* of the event that counts; -1 = none */
     uint32_t wake_stamp, kind_wake;

@@ -230,6 +230,7 @@ level_fill(const FlowGraph *graph, double *rates, uint8_t *full)
         next(&it, &level);
     }
     for (uint32_t l = 0; l < graph->n_links; l++)
-        full[l] = first_on[l + 1] > first_on[l] && fixed_double(MAX(sums[l].rest, 0)) <= FULL_SLACK * graph->capacity[l];
+        full[l] =
+            first_on[l + 1] > first_on[l] && fixed_double(MAX(sums[l].rest, 0)) <= FULL_SLACK * graph->capacity[l];
     return TRUE;
 }

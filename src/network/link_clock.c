@@ -107,7 +107,16 @@ set_end(LinkClocks *clocks, uint32_t link, SimTime end, gboolean exact)
     clocks->stale[link / BLOCK] = TRUE;
 }
 
-/* A little before the first member is done: the quotient in floating point, less more than its rounding. */
+/* Rounded up. */
+static SimTime
+whole_time(double time)
+{
+    SimTime below = (SimTime)time;
+    return below + ((double)below < time);
+}
+
+/* When the first member is done, as floating point knows it: exact where its rounding makes no difference, else no
+ * later than that. */
 static void
 set_bound(LinkClocks *clocks, uint32_t link)
 {
@@ -117,11 +126,13 @@ set_bound(LinkClocks *clocks, uint32_t link)
         return;
     }
     Count left = clock->first - clock->count;
-    double time = left <= 0 ? 0 : (double)left / (double)clock->speed * (1 - 0x1p-49);
-    if (time >= (double)(SIM_TIME_MAX - clock->since) * (1 - 0x1p-49))
+    double time = left <= 0 ? 0 : (double)left / (double)clock->speed;
+    if (time >= (double)(SIM_TIME_MAX - clock->since) * (1 - 0x1p-40)) {
         set_end(clocks, link, SIM_TIME_MAX - 1, FALSE);
-    else
-        set_end(clocks, link, clock->since + (SimTime)time, FALSE);
+        return;
+    }
+    SimTime early = whole_time(time * (1 - 0x1p-49)), late = whole_time(time * (1 + 0x1p-49));
+    set_end(clocks, link, clock->since + early, early == late && !clock->loose);
 }
 
 /* The first member, by looking at all. */
@@ -266,35 +277,23 @@ refresh(LinkClocks *clocks, uint32_t block)
     clocks->stale[block] = FALSE;
 }
 
-/* The link whose bound is the earliest. */
-static uint32_t
-earliest(LinkClocks *clocks)
-{
-    uint32_t block = 0;
-    for (uint32_t b = 0; b < clocks->n_blocks; b++) {
-        refresh(clocks, b);
-        if (clocks->least[b] < clocks->least[block])
-            block = b;
-    }
-    uint32_t link = block * BLOCK;
-    while (clocks->ends[link] != clocks->least[block])
-        link++;
-    return link;
-}
-
 gboolean
 link_clocks_first(LinkClocks *clocks, SimTime *end_ps)
 {
-    if (clocks->n_links == 0)
-        return FALSE;
-    for (;;) {
-        uint32_t link = earliest(clocks);
-        if (clocks->exact[link]) {
-            *end_ps = clocks->ends[link];
-            return clocks->ends[link] < SIM_TIME_MAX;
+    SimTime first = SIM_TIME_MAX;
+    for (uint32_t b = 0; b < clocks->n_blocks; b++) {
+        refresh(clocks, b);
+        uint32_t end = MIN((b + 1) * BLOCK, clocks->n_links);
+        for (uint32_t l = b * BLOCK; clocks->least[b] < first && l < end; l++) {
+            if (clocks->ends[l] >= first)
+                continue;
+            if (!clocks->exact[l])
+                set_exact(clocks, l);
+            first = MIN(first, clocks->ends[l]);
         }
-        set_exact(clocks, link);
     }
+    *end_ps = first;
+    return first < SIM_TIME_MAX;
 }
 
 /* Takes out those on a link that are done. */

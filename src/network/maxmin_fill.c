@@ -4,6 +4,7 @@
  * link comes up. */
 #include "network/maxmin_state.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* While it goes on, weight and n_held of a link count those that are open there: what is open when it fills is what it
@@ -68,6 +69,7 @@ sum_weight(MaxMin *solver, uint32_t l)
 static void
 close_flow(MaxMin *solver, uint32_t f, uint32_t holder, double level, double rate)
 {
+    solver->n_open--;
     Span span = solver->spans[f];
     double weight = weight_of(solver, f);
     Fixed fixed_rate = fixed_of(rate);
@@ -136,7 +138,9 @@ maxmin_fill(MaxMin *solver)
     open_all(solver);
     begin_heap(solver);
     double level = 0;
-    while (solver->n_heap > 0) {
+    solver->n_open = solver->n_live;
+    while (solver->n_open > 0) {
+        assert(solver->n_heap > 0);
         HeapEntry top = solver->heap[0];
         if (top.id < solver->n_links) {
             look_at_link(solver, top, &level);
@@ -149,11 +153,8 @@ maxmin_fill(MaxMin *solver)
         level = MAX(level, top.key);
         close_flow(solver, f, HOLDER_CAP, level, solver->flows[f].cap);
     }
+    solver->n_heap = 0;
     for (uint32_t l = 0; l < solver->n_links; l++)
         if (solver->links[l].n > 0)
-            maxmin_touch(solver, l);
-    while (solver->n_heap > 0) { /* they are as they should be */
-        solver->sums[solver->heap[solver->n_heap - 1].id].flags &= (uint8_t)~LINK_PENDING;
-        solver->n_heap--;
-    }
+            maxmin_note_touched(solver, l);
 }

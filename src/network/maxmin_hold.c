@@ -21,14 +21,21 @@ maxmin_note_moved(MaxMin *solver, uint32_t f)
 }
 
 void
-maxmin_touch(MaxMin *solver, uint32_t l)
+maxmin_note_touched(MaxMin *solver, uint32_t l)
 {
     LinkSums *sums = &solver->sums[l];
     sums->flags &= (uint8_t)~LINK_KNOWN;
-    if (!(sums->flags & LINK_TOUCHED)) {
-        sums->flags |= LINK_TOUCHED;
-        index_list_add(&solver->touching, l);
-    }
+    if (sums->flags & LINK_TOUCHED)
+        return;
+    sums->flags |= LINK_TOUCHED;
+    index_list_add(&solver->touching, l);
+}
+
+void
+maxmin_touch(MaxMin *solver, uint32_t l)
+{
+    LinkSums *sums = &solver->sums[l];
+    maxmin_note_touched(solver, l);
     if (sums->flags & LINK_PENDING || (sums->n_held == 0 && sums->rest >= 0))
         return;
     sums->flags |= LINK_PENDING;

@@ -1,14 +1,15 @@
 /* The solve. Every flow has a holder, and the level of those that a link holds follows from what its guests leave:
  * rest / weight. A change is passed on from link to link: one that gets another level takes as much more or less of the
- * other links of its flows, which come up in turn, the lowest first, as nobody below a link depends on it. The rates are
- * the max-min rates where
+ * other links of its flows, which come up in turn, the lowest first, as nobody below a link depends on it. The rates
+ * are the max-min rates where
  * - no guest of a link that holds flows is above them: those that are become held there (steal);
  * - no link is over its capacity: one that holds none and is takes its highest flows (seize);
  * - no flow is above its cap: it is held by that (release_capped).
- * Each is looked at wherever sums changed, until nothing is left to look at. Then every flow is at its cap, or on a full
- * link where none is higher: that is the max-min solution, which is unique. Where many flows come at once, or links come
- * up again and again, all is filled anew instead. (SPEED.md starts over from the level of the change; here the links
- * above it are the work, not the flows: of 65,536 random flows 28,000 change with each that ends, on 5,000 links.) */
+ * Each is looked at wherever sums changed, until nothing is left to look at. Then every flow is at its cap, or on a
+ * full link where none is higher: that is the max-min solution, which is unique. Where many flows come at once, or
+ * links come up again and again, all is filled anew instead. (SPEED.md starts over from the level of the change; here
+ * the links above it are the work, not the flows: of 65,536 random flows 28,000 change with each that ends, on 5,000
+ * links.) */
 #include "network/maxmin_state.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* maxmin_state.h - the arrays of a MaxMin, shared by maxmin.c (who is where), maxmin_hold.c (who is held where, and what
- * that leaves on the links), maxmin_solve.c (what a change passes on) and maxmin_fill.c (all anew)
+/* maxmin_state.h - the arrays of a MaxMin, shared by maxmin.c (who is where), maxmin_hold.c (who is held where, and
+ * what that leaves on the links), maxmin_solve.c (what a change passes on) and maxmin_fill.c (all anew)
  *
  * Columns indexed by flow and by link; a flow's uses lie together in one pool; each link lists the flows on it. A flow
  * that has gone stays in those lists until they are swept: taking it out of six lists at once costs six lines of memory
@@ -102,11 +102,11 @@ struct MaxMin {
     LinkSums *sums;
     uint32_t n_links, links_room;
     Flow *flows;
-    Span *spans;        /* by flow: its uses */
-    uint32_t *holder;   /* by flow */
-    uint32_t *held_at;  /* by flow: its place in the list of the link that holds it */
+    Span *spans;         /* by flow: its uses */
+    uint32_t *holder;    /* by flow */
+    uint32_t *held_at;   /* by flow: its place in the list of the link that holds it */
     double *rate_before; /* by flow, of those that have moved: as told by the last solve */
-    uint8_t *flags;     /* by flow */
+    uint8_t *flags;      /* by flow */
     uint32_t n_flows, flows_room, free_flow;
     uint32_t n_live;
     gboolean unit_weights;  /* has every flow ever had a weight of 1? */
@@ -120,6 +120,7 @@ struct MaxMin {
     uint32_t n_buckets, n_hashed; /* leaving flows from this slot on are not in the buckets yet */
     IndexList moved, touching;    /* since the last solve */
     IndexList touched, changed_links, changed_flows, changed; /* of the last solve */
+    uint32_t n_open;                                          /* while all is filled anew: flows nothing holds yet */
     HeapEntry *heap;                                          /* of links to be looked at */
     uint32_t n_heap, heap_room;
     Candidate *candidates; /* scratch */
@@ -205,7 +206,9 @@ void maxmin_heap_order(MaxMin *solver);
 
 /* maxmin_hold.c. The flow has moved since the last solve: what it was told then is kept. */
 void maxmin_note_moved(MaxMin *solver, uint32_t f);
-/* The sums of a link have changed: it is named as touched, and looked at where others may have to change. */
+/* The sums of a link have changed: it is named as touched, */
+void maxmin_note_touched(MaxMin *solver, uint32_t link);
+/* and looked at where others may have to change. */
 void maxmin_touch(MaxMin *solver, uint32_t link);
 /* Into the list of a link, or out of it; sums are not changed. */
 void maxmin_list_held(MaxMin *solver, uint32_t f, uint32_t link);
