@@ -134,6 +134,7 @@ size_class(uint32_t n)
 static void
 keep_coefficients(MaxMin *solver)
 {
+    maxmin_wake_all(solver);
     solver->coefficient = g_new(double, solver->uses_room);
     for (uint32_t i = 0; i < solver->n_uses; i++)
         solver->coefficient[i] = 1;
@@ -350,8 +351,10 @@ maxmin_add(MaxMin *solver, const MaxMinUse *uses, uint32_t n_uses, double weight
     solver->spans[flow] = (Span){take_uses(solver, n_uses), n_uses};
     solver->flags[flow] = FLOW_LIVE | FLOW_NEW;
     solver->holder[flow] = HOLDER_NONE;
-    if (weight != 1)
+    if (weight != 1 && solver->unit_weights) {
+        maxmin_wake_all(solver);
         solver->unit_weights = FALSE;
+    }
     if (weight != floor(weight) || weight >= 0x1p20)
         solver->whole_weights = FALSE;
     enter_links(solver, flow, uses);
@@ -496,6 +499,14 @@ double
 maxmin_load(const MaxMin *solver, uint32_t link)
 {
     const LinkSums *sums = &solver->sums[link];
+    if (sums->flags & LINK_IDLE) {
+        const LinkState *state = &solver->links[link];
+        Fixed load = 0;
+        for (uint32_t i = 0; i < state->n; i++)
+            if (is_counted(solver, state->places[i].flow))
+                load += fixed_of(rate_of(solver, state->places[i].flow));
+        return fixed_double(load);
+    }
     double guests = fixed_double(fixed_of(solver->links[link].capacity) - sums->rest);
     return sums->n_held > 0 ? guests + sums->weight * sums->level : guests;
 }
@@ -506,7 +517,7 @@ highest_guest(const MaxMin *solver, uint32_t l)
 {
     const LinkState *link = &solver->links[l];
     double rest = fixed_double(MAX(solver->sums[l].rest, 0)), highest = 0;
-    if (link->n == link->n_gone || rest > FULL_SLACK * link->capacity)
+    if (link->n == link->n_gone || solver->sums[l].flags & LINK_IDLE || rest > FULL_SLACK * link->capacity)
         return INFINITY;
     for (uint32_t i = 0; i < link->n; i++)
         if (is_counted(solver, link->places[i].flow))

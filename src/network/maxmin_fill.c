@@ -20,7 +20,7 @@ open_all(MaxMin *solver)
                            .level = INFINITY,
                            .told = sums->told,
                            .n_held = link->n,
-                           .flags = sums->flags & (uint8_t)~LINK_PENDING};
+                           .flags = sums->flags & (uint8_t)~(LINK_PENDING | LINK_IDLE)};
         link->n_apart = 0;
         for (uint32_t i = 0; i < link->n; i++) {
             uint32_t f = link->places[i].flow;
@@ -93,10 +93,9 @@ fill_link(MaxMin *solver, uint32_t l, double level)
 {
     const LinkState *link = &solver->links[l];
     LinkSums *sums = &solver->sums[l];
-    uint32_t n = sums->n_held;
     sums->level = level;
-    sums->n_held = 0;
-    for (uint32_t i = 0; sums->n_held < n; i++) {
+    sums->ceiling = ceiling_over(level);
+    for (uint32_t i = 0, n = sums->n_held; n > 0; i++) {
         uint32_t f = link->places[i].flow;
         if (i + FAR < link->n) {
             __builtin_prefetch(&solver->spans[link->places[i + FAR].flow]);
@@ -105,7 +104,35 @@ fill_link(MaxMin *solver, uint32_t l, double level)
         if (!(solver->flags[f] & FLOW_OPEN))
             continue;
         close_flow(solver, f, l, level, weight_of(solver, f) * level);
-        maxmin_list_held(solver, f, l);
+        n--;
+    }
+}
+
+/* Who is held where is known: makes the lists, of which idle links are left out, and lets these count ceilings. */
+static void
+list_all(MaxMin *solver)
+{
+    for (uint32_t l = 0; l < solver->n_links; l++)
+        if (maxmin_may_rest(solver, l))
+            solver->sums[l].flags |= LINK_IDLE;
+    for (uint32_t l = 0; l < solver->n_links; l++) {
+        const LinkState *link = &solver->links[l];
+        LinkSums *sums = &solver->sums[l];
+        uint32_t n = sums->n_held;
+        Fixed headroom = n > 0 ? fixed_of(sums->ceiling) - fixed_of(sums->level) : 0;
+        sums->n_held = 0;
+        for (uint32_t i = 0; sums->n_held < n; i++) {
+            uint32_t f = link->places[i].flow;
+            if (i + FAR < link->n)
+                fetch_uses(solver, link->places[i + FAR].flow);
+            if (solver->holder[f] != l)
+                continue;
+            maxmin_list_held(solver, f, l);
+            Span span = solver->spans[f];
+            for (uint32_t u = span.first; u < span.first + span.n; u++)
+                if (solver->sums[solver->use_link[u]].flags & LINK_IDLE)
+                    solver->sums[solver->use_link[u]].rest -= headroom;
+        }
     }
 }
 
@@ -154,6 +181,7 @@ maxmin_fill(MaxMin *solver)
         close_flow(solver, f, HOLDER_CAP, level, solver->flows[f].cap);
     }
     solver->n_heap = 0;
+    list_all(solver);
     for (uint32_t l = 0; l < solver->n_links; l++)
         if (solver->links[l].n > 0)
             maxmin_note_touched(solver, l);

@@ -31,15 +31,148 @@ maxmin_note_touched(MaxMin *solver, uint32_t l)
     index_list_add(&solver->touching, l);
 }
 
+/* What an idle link counts of a flow beyond what it takes. */
+static Fixed
+headroom(const MaxMin *solver, uint32_t f)
+{
+    uint32_t holder = solver->holder[f];
+    if (holder >= solver->n_links)
+        return 0;
+    return fixed_of(solver->sums[holder].ceiling) - fixed_of(solver->sums[holder].level);
+}
+
+void
+maxmin_wake(MaxMin *solver, uint32_t l)
+{
+    LinkState *link = &solver->links[l];
+    LinkSums *sums = &solver->sums[l];
+    maxmin_sweep(solver, link);
+    sums->flags &= (uint8_t)~LINK_IDLE;
+    link->woken = solver->n_solves;
+    sums->guest = 0;
+    for (uint32_t i = 0; i < link->n; i++) {
+        uint32_t f = link->places[i].flow, holder = solver->holder[f];
+        if (!is_counted(solver, f))
+            continue;
+        sums->rest += headroom(solver, f);
+        sums->guest = MAX(sums->guest, level_of(solver, f));
+        if (holder >= solver->n_links)
+            continue;
+        Held *held = &solver->links[holder].held[solver->held_at[f]];
+        if (held->n_others < MOST_OTHERS)
+            held->others[held->n_others] = l;
+        held->n_others = MIN(held->n_others + 1, MOST_OTHERS + 1);
+    }
+    maxmin_touch(solver, l);
+}
+
+void
+maxmin_wake_all(MaxMin *solver)
+{
+    for (uint32_t l = 0; l < solver->n_links; l++)
+        if (solver->sums[l].flags & LINK_IDLE)
+            maxmin_wake(solver, l);
+}
+
+gboolean
+maxmin_may_rest(const MaxMin *solver, uint32_t l)
+{
+    enum { FEW = 8 }; /* of fewer it is no gain */
+    const LinkState *link = &solver->links[l];
+    const LinkSums *sums = &solver->sums[l];
+    if (!is_even(solver) || sums->n_held > 0 || link->n - link->n_gone < FEW)
+        return FALSE;
+    return link->capacity - fixed_double(sums->rest) < link->capacity * (1 - 0x1p-6 - 0x1p-8);
+}
+
+static void
+forget_other(Held *held, uint32_t l)
+{
+    if (held->n_others > MOST_OTHERS)
+        return;
+    for (uint32_t i = 0; i < held->n_others; i++)
+        if (held->others[i] == l) {
+            held->others[i] = held->others[--held->n_others];
+            return;
+        }
+}
+
+void
+maxmin_rest(MaxMin *solver, uint32_t l)
+{
+    LinkState *link = &solver->links[l];
+    LinkSums *sums = &solver->sums[l];
+    maxmin_sweep(solver, link);
+    Fixed rest = sums->rest;
+    for (uint32_t i = 0; i < link->n; i++)
+        rest -= headroom(solver, link->places[i].flow);
+    if (rest < 0)
+        return;
+    sums->rest = rest;
+    sums->flags = (uint8_t)((sums->flags & ~LINK_KNOWN) | LINK_IDLE);
+    for (uint32_t i = 0; i < link->n; i++) {
+        uint32_t f = link->places[i].flow, holder = solver->holder[f];
+        if (holder < solver->n_links)
+            forget_other(&solver->links[holder].held[solver->held_at[f]], l);
+    }
+}
+
+void
+maxmin_mind_ceiling(MaxMin *solver, uint32_t l, double level)
+{
+    LinkSums *sums = &solver->sums[l];
+    if (level <= sums->ceiling && level > sums->ceiling * (1 - 0x1p-3))
+        return;
+    double ceiling = ceiling_over(level);
+    Fixed more = fixed_of(ceiling) - fixed_of(sums->ceiling);
+    const LinkState *link = &solver->links[l];
+    for (uint32_t i = 0; i < sums->n_held; i++) {
+        Span span = solver->spans[link->held[i].flow];
+        for (uint32_t u = span.first; u < span.first + span.n; u++)
+            if (solver->sums[solver->use_link[u]].flags & LINK_IDLE)
+                solver->sums[solver->use_link[u]].rest -= more;
+    }
+    sums->ceiling = ceiling;
+    for (uint32_t i = 0; i < sums->n_held && more > 0; i++) {
+        Span span = solver->spans[link->held[i].flow];
+        for (uint32_t u = span.first; u < span.first + span.n; u++) {
+            const LinkSums *other = &solver->sums[solver->use_link[u]];
+            if (other->flags & LINK_IDLE && other->rest < 0)
+                maxmin_wake(solver, solver->use_link[u]);
+        }
+    }
+}
+
 void
 maxmin_touch(MaxMin *solver, uint32_t l)
 {
     LinkSums *sums = &solver->sums[l];
+    if (sums->flags & LINK_IDLE) {
+        if (sums->rest < 0)
+            maxmin_wake(solver, l);
+        return;
+    }
     maxmin_note_touched(solver, l);
     if (sums->flags & LINK_PENDING || (sums->n_held == 0 && sums->rest >= 0))
         return;
     sums->flags |= LINK_PENDING;
     maxmin_heap_add(solver, sums->level, l);
+}
+
+static Held
+held_of(const MaxMin *solver, uint32_t f, uint32_t holder)
+{
+    Span span = solver->spans[f];
+    Held held = {.flow = f};
+    for (uint32_t u = span.first; u < span.first + span.n && held.n_others <= MOST_OTHERS; u++) {
+        uint32_t l = solver->use_link[u];
+        if (l == holder || solver->sums[l].flags & LINK_IDLE)
+            continue;
+        if (held.n_others < MOST_OTHERS)
+            held.others[held.n_others] = l;
+        held.n_others++;
+    }
+    return held;
 }
 
 void
@@ -55,7 +188,7 @@ maxmin_list_held(MaxMin *solver, uint32_t f, uint32_t l)
     }
     solver->holder[f] = l;
     solver->held_at[f] = sums->n_held;
-    link->held[sums->n_held++] = (Held){f, solver->spans[f]};
+    link->held[sums->n_held++] = held_of(solver, f, l);
     link->n_apart += is_apart(solver, f);
     link->least_cap = MIN(link->least_cap, solver->flows[f].cap / solver->flows[f].weight);
 }
@@ -114,6 +247,31 @@ touch_all(MaxMin *solver, Span span)
         maxmin_touch(solver, solver->use_link[u]);
 }
 
+/* What a flow takes of its links: of idle ones another. */
+typedef struct {
+    double rate;
+    Fixed fixed, ceiling;
+} Taking;
+
+static Taking
+taking_of(const MaxMin *solver, uint32_t f, uint32_t holder)
+{
+    double rate = 0, ceiling = 0;
+    if (holder == HOLDER_CAP) {
+        rate = ceiling = solver->flows[f].cap;
+    } else if (holder < solver->n_links) {
+        rate = weight_of(solver, f) * solver->sums[holder].level;
+        ceiling = weight_of(solver, f) * solver->sums[holder].ceiling;
+    }
+    return (Taking){rate, fixed_of(rate), fixed_of(ceiling)};
+}
+
+static Fixed
+part_taken(const Taking *it, const LinkSums *sums, double coefficient)
+{
+    return sums->flags & LINK_IDLE ? it->ceiling : part_of(coefficient, it->rate, it->fixed);
+}
+
 void
 maxmin_insert(MaxMin *solver, uint32_t f)
 {
@@ -124,19 +282,22 @@ maxmin_insert(MaxMin *solver, uint32_t f)
     if (holder == HOLDER_CAP) {
         solver->holder[f] = HOLDER_CAP;
     } else {
-        if (solver->sums[holder].n_held == 0)
+        if (solver->sums[holder].flags & LINK_IDLE)
+            maxmin_wake(solver, holder);
+        if (solver->sums[holder].n_held == 0) {
             solver->sums[holder].level = level;
+            solver->sums[holder].ceiling = ceiling_over(level);
+        }
         maxmin_list_held(solver, f, holder);
     }
-    double rate = rate_of(solver, f);
-    Fixed fixed_rate = fixed_of(rate);
+    Taking taking = taking_of(solver, f, holder);
     for (uint32_t u = span.first; u < span.first + span.n; u++) {
         LinkSums *sums = &solver->sums[solver->use_link[u]];
         double coefficient = coefficient_of(solver, u);
         if (solver->use_link[u] == holder) {
             sums->weight += coefficient * weight;
         } else {
-            sums->rest -= part_of(coefficient, rate, fixed_rate);
+            sums->rest -= part_taken(&taking, sums, coefficient);
             sums->guest = MAX(sums->guest, level);
         }
     }
@@ -148,15 +309,15 @@ maxmin_take_out(MaxMin *solver, uint32_t f)
 {
     Span span = solver->spans[f];
     uint32_t holder = solver->holder[f];
-    double rate = rate_of(solver, f), weight = weight_of(solver, f);
-    Fixed fixed_rate = fixed_of(rate);
+    double weight = weight_of(solver, f);
+    Taking taking = taking_of(solver, f, holder);
     for (uint32_t u = span.first; u < span.first + span.n; u++) {
         LinkSums *sums = &solver->sums[solver->use_link[u]];
         double coefficient = coefficient_of(solver, u);
         if (solver->use_link[u] == holder)
             sums->weight -= coefficient * weight;
         else
-            sums->rest += part_of(coefficient, rate, fixed_rate);
+            sums->rest += part_taken(&taking, sums, coefficient);
     }
     if (holder < solver->n_links)
         maxmin_unlist_held(solver, f);
@@ -168,11 +329,10 @@ maxmin_move(MaxMin *solver, uint32_t f, uint32_t holder)
 {
     Span span = solver->spans[f];
     uint32_t before = solver->holder[f];
-    double weight = weight_of(solver, f), old = rate_of(solver, f);
+    double weight = weight_of(solver, f);
     maxmin_note_moved(solver, f);
     double level = holder == HOLDER_CAP ? solver->flows[f].cap / solver->flows[f].weight : solver->sums[holder].level;
-    double rate = holder == HOLDER_CAP ? solver->flows[f].cap : weight * level;
-    Fixed fixed_old = fixed_of(old), fixed_rate = fixed_of(rate);
+    Taking old = taking_of(solver, f, before), new = taking_of(solver, f, holder);
     for (uint32_t u = span.first; u < span.first + span.n; u++) {
         uint32_t l = solver->use_link[u];
         LinkSums *sums = &solver->sums[l];
@@ -180,11 +340,11 @@ maxmin_move(MaxMin *solver, uint32_t f, uint32_t holder)
         if (l == before)
             sums->weight -= coefficient * weight;
         else
-            sums->rest += part_of(coefficient, old, fixed_old);
+            sums->rest += part_taken(&old, sums, coefficient);
         if (l == holder) {
             sums->weight += coefficient * weight;
         } else {
-            sums->rest -= part_of(coefficient, rate, fixed_rate);
+            sums->rest -= part_taken(&new, sums, coefficient);
             sums->guest = MAX(sums->guest, level);
         }
     }

@@ -39,7 +39,7 @@ sum_weight(MaxMin *solver, uint32_t l)
     LinkSums *sums = &solver->sums[l];
     sums->weight = 0;
     for (uint32_t i = 0; i < sums->n_held; i++) {
-        Span span = link->held[i].span;
+        Span span = solver->spans[link->held[i].flow];
         for (uint32_t u = span.first; u < span.first + span.n; u++)
             if (solver->use_link[u] == l)
                 sums->weight += coefficient_of(solver, u) * weight_of(solver, link->held[i].flow);
@@ -128,8 +128,10 @@ seize(MaxMin *solver, uint32_t l)
     for (uint32_t i = 0; i < n; i++) {
         const Candidate *it = &solver->candidates[i];
         if (it->level > level) {
-            if (sums->n_held == 0)
+            if (sums->n_held == 0) {
                 sums->level = level;
+                sums->ceiling = ceiling_over(level);
+            }
             maxmin_move(solver, it->flow, l);
         } else {
             sums->guest = MAX(sums->guest, it->level);
@@ -159,28 +161,34 @@ release_capped(MaxMin *solver, uint32_t l, double level)
     return any;
 }
 
+static inline void
+pass_to(MaxMin *solver, uint32_t other, Fixed more, double level)
+{
+    LinkSums *sums = &solver->sums[other];
+    sums->rest -= more;
+    sums->guest = MAX(sums->guest, level);
+    if ((sums->flags & (LINK_TOUCHED | LINK_KNOWN)) != LINK_TOUCHED ||
+        (!(sums->flags & LINK_PENDING) && (sums->n_held > 0 || sums->rest < 0)))
+        maxmin_touch(solver, other);
+}
+
 /* What flows of weight 1 take of their other links, all coefficients being 1. */
 static void
 pass_on_even(MaxMin *solver, uint32_t l, double level)
 {
-    const LinkState *link = &solver->links[l];
-    const Held *held = link->held;
+    const Held *held = solver->links[l].held;
     Fixed more = fixed_of(level) - fixed_of(solver->sums[l].level);
     uint32_t n = solver->sums[l].n_held;
     for (uint32_t i = 0; i < n; i++) {
-        if (i + FAR < n)
-            __builtin_prefetch(&solver->use_link[held[i + FAR].span.first]);
-        const uint32_t *links = &solver->use_link[held[i].span.first], *end = links + held[i].span.n;
-        for (; links < end; links++) {
-            LinkSums *sums = &solver->sums[*links];
-            if (*links == l)
-                continue;
-            sums->rest -= more;
-            sums->guest = MAX(sums->guest, level);
-            if ((sums->flags & (LINK_TOUCHED | LINK_KNOWN)) != LINK_TOUCHED ||
-                (!(sums->flags & LINK_PENDING) && (sums->n_held > 0 || sums->rest < 0)))
-                maxmin_touch(solver, *links);
-        }
+        uint32_t n_others = held[i].n_others;
+        for (uint32_t k = 0; n_others <= MOST_OTHERS && k < n_others; k++)
+            pass_to(solver, held[i].others[k], more, level);
+        if (n_others <= MOST_OTHERS)
+            continue;
+        Span span = solver->spans[held[i].flow];
+        for (uint32_t u = span.first; u < span.first + span.n; u++)
+            if (solver->use_link[u] != l && !(solver->sums[solver->use_link[u]].flags & LINK_IDLE))
+                pass_to(solver, solver->use_link[u], more, level);
     }
 }
 
@@ -190,7 +198,7 @@ pass_on(MaxMin *solver, uint32_t l, double level)
     const LinkState *link = &solver->links[l];
     for (uint32_t i = 0; i < solver->sums[l].n_held; i++) {
         uint32_t f = link->held[i].flow;
-        Span span = link->held[i].span;
+        Span span = solver->spans[f];
         double before = weight_of(solver, f) * solver->sums[l].level, rate = weight_of(solver, f) * level;
         Fixed fixed_before = fixed_of(before), fixed_rate = fixed_of(rate);
         for (uint32_t u = span.first; u < span.first + span.n; u++) {
@@ -222,7 +230,8 @@ look_at(MaxMin *solver, uint32_t l)
             continue;
         if (fabs(level - sums->level) <= SAME * level)
             break;
-        if (solver->unit_weights && solver->coefficient == NULL)
+        maxmin_mind_ceiling(solver, l, level);
+        if (is_even(solver))
             pass_on_even(solver, l, level);
         else
             pass_on(solver, l, level);
@@ -288,9 +297,23 @@ tell(MaxMin *solver)
             index_list_add(&solver->changed_flows, solver->revived.items[i]);
 }
 
+/* Links that have long been awake with nobody held there may rest. */
+static void
+let_rest(MaxMin *solver)
+{
+    enum { LONG = 32 };
+    for (uint32_t i = 0; i < solver->touched.n; i++) {
+        uint32_t l = solver->touched.items[i];
+        if (!(solver->sums[l].flags & LINK_IDLE) && solver->n_solves - solver->links[l].woken >= LONG &&
+            maxmin_may_rest(solver, l))
+            maxmin_rest(solver, l);
+    }
+}
+
 static void
 solve(MaxMin *solver)
 {
+    solver->n_solves++;
     maxmin_detach_leaving(solver);
     uint32_t n_new = solver->new_flows.n;
     gboolean many = n_new >= MANY_NEW && (uint64_t)n_new * SHARE_NEW >= solver->n_live;
@@ -299,6 +322,7 @@ solve(MaxMin *solver)
     if (many || !settle(solver))
         maxmin_fill(solver);
     tell(solver);
+    let_rest(solver);
 }
 
 static void

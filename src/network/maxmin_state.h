@@ -6,7 +6,11 @@
  * for the place of another each time, a sweep reads the lists in a row. Its number is free then.
  *
  * Every flow is held by one link of its path, or by its own cap; its level is its holder's. So a rate is kept by link,
- * not by flow. Flows on a link that others hold are guests there. */
+ * not by flow. Flows on a link that others hold are guests there.
+ *
+ * Most links of a fabric hold nobody and have room to spare, yet would be told of every change of every flow. Those that
+ * have room even if each of their flows had the ceiling of its holder, a little above its level, are idle: they count
+ * ceilings, and hear of a change only when a level passes its ceiling (as long as all weights and coefficients are 1). */
 #pragma once
 
 #include "base/index.h"
@@ -50,13 +54,16 @@ typedef struct {
 enum {
     LINK_PENDING = 1, /* in the heap: to be looked at */
     LINK_TOUCHED = 2, /* in the list of the touched */
-    LINK_KNOWN = 4    /* full_level holds */
+    LINK_KNOWN = 4,   /* full_level holds */
+    LINK_IDLE = 8     /* rest is what is left when all guests have the ceilings of their holders */
 };
 
-/* A flow in the list of its holder. */
+/* A flow in the list of its holder: half a line of memory. */
+enum { MOST_OTHERS = 6 };
 typedef struct {
     uint32_t flow;
-    Span span; /* its uses */
+    uint32_t n_others; /* above MOST_OTHERS: too many, look at its uses */
+    uint32_t others[MOST_OTHERS]; /* links on its path but the holder that are not idle */
 } Held;
 
 typedef struct {
@@ -68,6 +75,7 @@ typedef struct {
     Held *held;        /* as many as sums[].n_held */
     double least_cap;  /* no flow held here has its cap below this level */
     double full_level; /* with LINK_KNOWN: what maxmin_link_level says */
+    uint32_t woken;    /* the solve in which it was idle last */
 } LinkState;
 
 /* Of a link, apart, and one line of memory, as every use of every flow whose rate changes comes here. */
@@ -77,6 +85,7 @@ typedef struct {
     double guest;            /* no guest has a level above this */
     double weight;           /* coefficient x weight of those held here */
     double told;             /* level when last solved; 0 = none was held here */
+    double ceiling;          /* for idle links: no lower than level */
     uint32_t n_held;
     uint8_t flags;
 } LinkSums;
@@ -109,6 +118,7 @@ struct MaxMin {
     uint8_t *flags;      /* by flow */
     uint32_t n_flows, flows_room, free_flow;
     uint32_t n_live;
+    uint32_t n_solves;
     gboolean unit_weights;  /* has every flow ever had a weight of 1? */
     gboolean whole_weights; /* has every flow ever had a whole weight below 2^20, and coefficients of 1? */
     uint32_t *use_link;
@@ -177,6 +187,20 @@ rate_of(const MaxMin *solver, uint32_t f)
     return holder == HOLDER_CAP ? solver->flows[f].cap : 0;
 }
 
+/* Of a holder's flows, for idle links; a flow's own cap is its own ceiling. */
+static inline double
+ceiling_over(double level)
+{
+    return level * (1 + 0x1p-6);
+}
+
+/* May links be idle? */
+static inline gboolean
+is_even(const MaxMin *solver)
+{
+    return solver->unit_weights && solver->coefficient == NULL;
+}
+
 /* Has the flow a weight other than 1? Then its rate is not its holder's level. */
 static inline gboolean
 is_apart(const MaxMin *solver, uint32_t f)
@@ -210,6 +234,15 @@ void maxmin_note_moved(MaxMin *solver, uint32_t f);
 void maxmin_note_touched(MaxMin *solver, uint32_t link);
 /* and looked at where others may have to change. */
 void maxmin_touch(MaxMin *solver, uint32_t link);
+/* The level of those that a link holds will be this: its idle links learn of it where that passes its ceiling. */
+void maxmin_mind_ceiling(MaxMin *solver, uint32_t link, double level);
+/* A link that holds nobody becomes idle if it has the room for it; one that is idle counts again what is taken. */
+void maxmin_rest(MaxMin *solver, uint32_t link);
+void maxmin_wake(MaxMin *solver, uint32_t link);
+/* Has it room for the ceilings, by what is taken now? */
+gboolean maxmin_may_rest(const MaxMin *solver, uint32_t link);
+/* Weights or coefficients other than 1 are coming. */
+void maxmin_wake_all(MaxMin *solver);
 /* Into the list of a link, or out of it; sums are not changed. */
 void maxmin_list_held(MaxMin *solver, uint32_t f, uint32_t link);
 void maxmin_unlist_held(MaxMin *solver, uint32_t f);
