@@ -413,6 +413,7 @@ static const Case cases[] = {
     {"alltoall", bench_alltoall_equal, 1024, ROUTING_DMODK, 1, 500e6 / 1048576, FALSE},
     {"alltoall", bench_alltoall_equal, 1024, ROUTING_ECMP, 1, 500e6 / 1048576, FALSE},
     {"alltoall-phase", bench_alltoall_phase, 256, ROUTING_DMODK, 50e-3, 0, TRUE},
+    {"alltoall-phase", bench_alltoall_phase, 256, ROUTING_ECMP, 50e-3, 0, TRUE},
     {"alltoall-phase", bench_alltoall_phase, 256, ROUTING_SPRAY, 50e-3, 0, FALSE},
     {"alltoall-phase", bench_alltoall_phase, 1024, ROUTING_DMODK, 1, 500e6 / 1048576, TRUE},
     {"alltoall-phase", bench_alltoall_phase, 1024, ROUTING_ECMP, 1, 500e6 / 1048576, FALSE},

@@ -1,13 +1,14 @@
 #include "support.h"
 
 #include "base/random.h"
+#include "network/level_fill.h"
 #include "network/maxmin.h"
 
 #include <math.h>
 
 /* The slow and obvious answer: all flows that nothing holds yet rise to the level at which something does, again and
  * again. */
-enum { MOST_LINKS = 40, MOST_FLOWS = 400, MOST_USES = 8 };
+enum { MOST_LINKS = 40, MOST_FLOWS = 400, MOST_USES = 12 };
 
 typedef struct {
     gboolean live;
@@ -191,7 +192,7 @@ random_changes(int seed)
     }
     for (int round = 0; round < 40; round++) {
         g_autofree double *before = g_new0(double, MOST_FLOWS);
-        uint64_t n_changes = round == 0 ? 60 : 1 + random_below(&dice, 4);
+        uint64_t n_changes = round == 0 ? (even ? 300 : 60) : 1 + random_below(&dice, 4);
         for (uint64_t i = 0; i < n_changes; i++)
             random_change(model, solver, even, &dice);
         for (uint32_t f = 0; f < model->n_flows; f++)
@@ -215,6 +216,50 @@ START_TEST(random_changes_equal_a_full_solve)
 {
     for (int seed = 10 * _i; seed < 10 * _i + 10; seed++)
         random_changes(seed);
+}
+END_TEST
+
+/* Equal flows from nothing: the arrays made for one answer give what the solver gives, and the links that are full. */
+START_TEST(a_filling_at_once_equals_the_solver)
+{
+    Random dice = random_named((uint64_t)_i, "level-fill");
+    g_autofree Model *model = g_new0(Model, 1);
+    model->n_links = 3 + (uint32_t)random_below(&dice, MOST_LINKS - 3);
+    model->n_flows = 1 + (uint32_t)random_below(&dice, MOST_FLOWS - 1);
+    gboolean split = _i % 2 == 1;
+    g_autoptr(MaxMin) solver = maxmin_new(model->n_links);
+    for (uint32_t l = 0; l < model->n_links; l++) {
+        model->capacity[l] = 1e4 * (1 + (double)random_below(&dice, 200) / 7);
+        maxmin_set_capacity(solver, l, model->capacity[l]);
+    }
+    uint32_t first[MOST_FLOWS + 1] = {0}, links[MOST_FLOWS * MOST_USES];
+    double shares[MOST_FLOWS * MOST_USES], rates[MOST_FLOWS];
+    FlowColor colors[MOST_FLOWS];
+    uint8_t full[MOST_LINKS];
+    for (uint32_t f = 0; f < model->n_flows; f++) {
+        Flow *flow = &model->flows[f];
+        random_flow(flow, model->n_links, !split, &dice);
+        flow->weight = 1;
+        flow->cap = random_below(&dice, 4) == 0 ? 1e4 * (1 + (double)random_below(&dice, 8)) : INFINITY;
+        flow->id = maxmin_add(solver, flow->uses, flow->n, 1, flow->cap);
+        colors[f] = (FlowColor){1, flow->cap, 1000};
+        first[f + 1] = first[f] + flow->n;
+        for (uint32_t i = 0; i < flow->n; i++) {
+            links[first[f] + i] = flow->uses[i].link;
+            shares[first[f] + i] = flow->uses[i].coefficient;
+        }
+    }
+    FlowGraph graph = {model->n_flows, model->n_links, first, links, split ? shares : NULL, colors, model->capacity};
+    ck_assert(level_fill(&graph, rates, full));
+    uint32_t n_changed;
+    maxmin_solve(solver, &n_changed);
+    for (uint32_t f = 0; f < model->n_flows; f++)
+        ck_assert_double_eq_tol(maxmin_round_down(rates[f]), maxmin_rate(solver, model->flows[f].id), 1e-9 * rates[f]);
+    for (uint32_t l = 0; l < model->n_links; l++)
+        ck_assert_uint_eq(full[l], isfinite(maxmin_link_level(solver, l)));
+    reference_solve(model);
+    for (uint32_t f = 0; f < model->n_flows; f++)
+        ck_assert_double_eq_tol(rates[f], model->flows[f].rate, 1e-9 * rates[f]);
 }
 END_TEST
 
@@ -354,6 +399,7 @@ main(void)
     tcase_add_test(cases, an_equal_flow_takes_the_place);
     tcase_add_test(cases, rates_round_down_to_what_integers_count);
     tcase_add_loop_test(cases, random_changes_equal_a_full_solve, 0, 40);
+    tcase_add_loop_test(cases, a_filling_at_once_equals_the_solver, 0, 60);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }

@@ -1,5 +1,5 @@
-/* fluid_state.h - the inside of the fluid model, shared by flows (fluid.c), phases by class (fluid_phase.c) and holds
- * (fluid_hold.c) */
+/* fluid_state.h - the inside of the fluid model, shared by flows (fluid.c, fluid_ramp.c, fluid_reroute.c), phases by
+ * class (fluid_phase.c) and holds (fluid_hold.c) */
 #pragma once
 
 #include "network/demand.h"
@@ -64,7 +64,36 @@ typedef struct {
     uint32_t ramps, kind_ramp, kind_reroute;
 } Fluid;
 
+void numbers_add(Numbers *numbers, uint32_t number);
 SimTime fluid_now(const Fluid *self);
+/* Brings activities into the order of their creation, in which they mostly are. */
+void fluid_sort(Fluid *self, Numbers *numbers);
+
+/* A solve is due when this instant ends. */
+void fluid_unsettle(Fluid *self);
+/* The flow of an activity, in the solver; and out of it, all that is kept of it while it moves included. */
+void fluid_add(Fluid *self, uint32_t activity, const MaxMinUse *uses, uint32_t n, double weight, double cap_Bps);
+void fluid_leave(Fluid *self, uint32_t activity);
+/* The links that a flow of the solver uses, as an array; the caller frees it. */
+MaxMinUse *fluid_uses(const Fluid *self, uint32_t flow, uint32_t *n);
+/* Off the clock of a link, if it is on one: from now on it counts by itself, at the same rate. */
+void fluid_leave_clock(Fluid *self, uint32_t activity);
+/* Counts what has moved since then of a flow that counts by itself. */
+void fluid_bring_up(FluidFlow *flow, SimTime now);
+/* The demand of all pairs, or of members where there are none; whoever claims a link of it is released. */
+gboolean fluid_claim_demand(Fluid *self, const AllPairs *pairs, const Transfer *members, uint32_t n_members,
+                            Demand *demand, GError **error);
+
+/* fluid_ramp.c: the cap a flow begins with; event handler. */
+double fluid_begin_ramp(Fluid *self, uint32_t activity, const Demand *demand);
+void fluid_handle_ramp(void *owner, const Event *event);
+
+/* fluid_reroute.c. A dead link on the way that routes do not know of yet; INDEX_NONE. */
+uint32_t fluid_dead_link(const Fluid *self, const Demand *demand);
+/* The flow stands still until this link is back or routes have changed. */
+void fluid_stall(Fluid *self, uint32_t activity, uint32_t link);
+void fluid_set_link(Network *network, uint32_t link, double rate_Bps);
+void fluid_handle_reroute(void *owner, const Event *event);
 
 /* Makes room for the state of an activity: `left` of its largest member as of `since`, not in the solver. */
 FluidFlow *fluid_open(Fluid *self, uint32_t activity, uint64_t largest, Count left, SimTime since);

@@ -70,9 +70,9 @@ maxmin_free(MaxMin *solver)
         g_free(solver->links[l].places);
         g_free(solver->links[l].held);
     }
-    IndexList *lists[] = {&solver->new_flows,     &solver->leaving,      &solver->revived, &solver->gone,
-                          &solver->moved,         &solver->touching,     &solver->touched, &solver->changed,
-                          &solver->changed_links, &solver->changed_flows};
+    IndexList *lists[] = {&solver->new_flows, &solver->leaving,       &solver->revived,      &solver->gone,
+                          &solver->moved,     &solver->spare,         &solver->touching,     &solver->touched,
+                          &solver->changed,   &solver->changed_links, &solver->changed_flows};
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++)
         g_free(lists[i]->items);
     g_free(solver->links);

@@ -20,7 +20,7 @@ open_all(MaxMin *solver)
                            .level = INFINITY,
                            .told = sums->told,
                            .n_held = link->n,
-                           .flags = sums->flags & (uint8_t)~(LINK_PENDING | LINK_IDLE)};
+                           .flags = sums->flags & (uint8_t) ~(LINK_PENDING | LINK_IDLE)};
         link->n_apart = 0;
         for (uint32_t i = 0; i < link->n; i++) {
             uint32_t f = link->places[i].flow;
@@ -180,7 +180,7 @@ maxmin_fill(MaxMin *solver)
         level = MAX(level, top.key);
         close_flow(solver, f, HOLDER_CAP, level, solver->flows[f].cap);
     }
-    solver->n_heap = 0;
+    solver->n_heap = solver->spare.n = 0;
     list_all(solver);
     for (uint32_t l = 0; l < solver->n_links; l++)
         if (solver->links[l].n > 0)

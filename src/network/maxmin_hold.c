@@ -41,6 +41,15 @@ headroom(const MaxMin *solver, uint32_t f)
     return fixed_of(solver->sums[holder].ceiling) - fixed_of(solver->sums[holder].level);
 }
 
+/* There are too many to name. */
+static void
+forget_others(Held *held, uint32_t holder)
+{
+    held->n_others = MOST_OTHERS + 1;
+    for (uint32_t i = 0; i < SURE_OTHERS; i++)
+        held->others[i] = holder;
+}
+
 void
 maxmin_wake(MaxMin *solver, uint32_t l)
 {
@@ -61,7 +70,8 @@ maxmin_wake(MaxMin *solver, uint32_t l)
         Held *held = &solver->links[holder].held[solver->held_at[f]];
         if (held->n_others < MOST_OTHERS)
             held->others[held->n_others] = l;
-        held->n_others = MIN(held->n_others + 1, MOST_OTHERS + 1);
+        if (++held->n_others > MOST_OTHERS)
+            forget_others(held, holder);
     }
     maxmin_touch(solver, l);
 }
@@ -86,13 +96,15 @@ maxmin_may_rest(const MaxMin *solver, uint32_t l)
 }
 
 static void
-forget_other(Held *held, uint32_t l)
+forget_other(Held *held, uint32_t holder, uint32_t l)
 {
     if (held->n_others > MOST_OTHERS)
         return;
     for (uint32_t i = 0; i < held->n_others; i++)
         if (held->others[i] == l) {
             held->others[i] = held->others[--held->n_others];
+            if (held->n_others < SURE_OTHERS)
+                held->others[held->n_others] = holder;
             return;
         }
 }
@@ -104,6 +116,7 @@ maxmin_rest(MaxMin *solver, uint32_t l)
     LinkSums *sums = &solver->sums[l];
     maxmin_sweep(solver, link);
     Fixed rest = sums->rest;
+    link->woken = solver->n_solves; /* and looked at */
     for (uint32_t i = 0; i < link->n; i++)
         rest -= headroom(solver, link->places[i].flow);
     if (rest < 0)
@@ -113,7 +126,7 @@ maxmin_rest(MaxMin *solver, uint32_t l)
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t f = link->places[i].flow, holder = solver->holder[f];
         if (holder < solver->n_links)
-            forget_other(&solver->links[holder].held[solver->held_at[f]], l);
+            forget_other(&solver->links[holder].held[solver->held_at[f]], holder, l);
     }
 }
 
@@ -152,18 +165,21 @@ maxmin_touch(MaxMin *solver, uint32_t l)
             maxmin_wake(solver, l);
         return;
     }
-    maxmin_note_touched(solver, l);
-    if (sums->flags & LINK_PENDING || (sums->n_held == 0 && sums->rest >= 0))
+    if (sums->flags & LINK_PENDING)
         return;
+    maxmin_note_touched(solver, l);
     sums->flags |= LINK_PENDING;
-    maxmin_heap_add(solver, sums->level, l);
+    if (sums->n_held > 0)
+        maxmin_heap_add(solver, sums->level, l);
+    else
+        index_list_add(&solver->spare, l);
 }
 
 static Held
 held_of(const MaxMin *solver, uint32_t f, uint32_t holder)
 {
     Span span = solver->spans[f];
-    Held held = {.flow = f};
+    Held held = {.flow = f, .others = {holder, holder}};
     for (uint32_t u = span.first; u < span.first + span.n && held.n_others <= MOST_OTHERS; u++) {
         uint32_t l = solver->use_link[u];
         if (l == holder || solver->sums[l].flags & LINK_IDLE)
@@ -172,6 +188,8 @@ held_of(const MaxMin *solver, uint32_t f, uint32_t holder)
             held.others[held.n_others] = l;
         held.n_others++;
     }
+    if (held.n_others > MOST_OTHERS)
+        forget_others(&held, holder);
     return held;
 }
 

@@ -60,12 +60,11 @@ find_above(MaxMin *solver, uint32_t l, double level)
         solver->candidates = g_renew(Candidate, solver->candidates, solver->candidates_room);
     }
     for (uint32_t i = 0; i < link->n; i++) {
-        uint32_t f = link->places[i].flow;
-        if (i + FAR < link->n)
-            __builtin_prefetch(&solver->holder[link->places[i + FAR].flow]);
-        if (solver->holder[f] == l || !is_counted(solver, f))
+        uint32_t f = link->places[i].flow, holder = solver->holder[f];
+        if (holder >= solver->n_links && !is_counted(solver, f))
             continue;
-        double its = level_of(solver, f);
+        double its = holder < solver->n_links ? solver->sums[holder].level : level_of(solver, f);
+        its = holder == l ? 0 : its; /* no jump: nobody could foresee it */
         if (its > level)
             solver->candidates[n++] = (Candidate){f, coefficient_of(solver, link->places[i].use), its};
         else
@@ -167,29 +166,40 @@ pass_to(MaxMin *solver, uint32_t other, Fixed more, double level)
     LinkSums *sums = &solver->sums[other];
     sums->rest -= more;
     sums->guest = MAX(sums->guest, level);
-    if ((sums->flags & (LINK_TOUCHED | LINK_KNOWN)) != LINK_TOUCHED ||
-        (!(sums->flags & LINK_PENDING) && (sums->n_held > 0 || sums->rest < 0)))
+    if (!(sums->flags & LINK_PENDING))
         maxmin_touch(solver, other);
 }
 
-/* What flows of weight 1 take of their other links, all coefficients being 1. */
+static void
+pass_to_more(MaxMin *solver, const Held *held, uint32_t holder, Fixed more, double level)
+{
+    if (held->n_others <= MOST_OTHERS) {
+        for (uint32_t k = SURE_OTHERS; k < held->n_others; k++)
+            pass_to(solver, held->others[k], more, level);
+        return;
+    }
+    Span span = solver->spans[held->flow];
+    for (uint32_t u = span.first; u < span.first + span.n; u++)
+        if (solver->use_link[u] != holder && !(solver->sums[solver->use_link[u]].flags & LINK_IDLE))
+            pass_to(solver, solver->use_link[u], more, level);
+}
+
+/* What flows of weight 1 take of their other links, all coefficients being 1. The first are passed to without asking
+ * whether there are so many: what the link itself gets that way is taken back. */
 static void
 pass_on_even(MaxMin *solver, uint32_t l, double level)
 {
     const Held *held = solver->links[l].held;
-    Fixed more = fixed_of(level) - fixed_of(solver->sums[l].level);
-    uint32_t n = solver->sums[l].n_held;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t n_others = held[i].n_others;
-        for (uint32_t k = 0; n_others <= MOST_OTHERS && k < n_others; k++)
+    LinkSums *own = &solver->sums[l], before = *own;
+    Fixed more = fixed_of(level) - fixed_of(before.level);
+    for (uint32_t i = 0; i < before.n_held; i++) {
+        for (uint32_t k = 0; k < SURE_OTHERS; k++)
             pass_to(solver, held[i].others[k], more, level);
-        if (n_others <= MOST_OTHERS)
-            continue;
-        Span span = solver->spans[held[i].flow];
-        for (uint32_t u = span.first; u < span.first + span.n; u++)
-            if (solver->use_link[u] != l && !(solver->sums[solver->use_link[u]].flags & LINK_IDLE))
-                pass_to(solver, solver->use_link[u], more, level);
+        if (held[i].n_others > SURE_OTHERS)
+            pass_to_more(solver, &held[i], l, more, level);
     }
+    own->rest = before.rest;
+    own->guest = before.guest;
 }
 
 static void
@@ -245,11 +255,12 @@ static gboolean
 settle(MaxMin *solver)
 {
     uint64_t looks = 0;
-    while (solver->n_heap > 0) {
+    while (solver->n_heap > 0 || solver->spare.n > 0) {
         if (looks++ > FEW_LOOKS + 8 * (uint64_t)solver->touching.n)
             return FALSE;
-        uint32_t l = solver->heap[0].id;
-        maxmin_heap_pop(solver);
+        uint32_t l = solver->n_heap > 0 ? solver->heap[0].id : solver->spare.items[--solver->spare.n];
+        if (solver->n_heap > 0)
+            maxmin_heap_pop(solver);
         look_at(solver, l); /* pending meanwhile, so that it does not come up for what it does itself */
         solver->sums[l].flags &= (uint8_t)~LINK_PENDING;
     }

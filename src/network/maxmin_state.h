@@ -8,9 +8,10 @@
  * Every flow is held by one link of its path, or by its own cap; its level is its holder's. So a rate is kept by link,
  * not by flow. Flows on a link that others hold are guests there.
  *
- * Most links of a fabric hold nobody and have room to spare, yet would be told of every change of every flow. Those that
- * have room even if each of their flows had the ceiling of its holder, a little above its level, are idle: they count
- * ceilings, and hear of a change only when a level passes its ceiling (as long as all weights and coefficients are 1). */
+ * Most links of a fabric hold nobody and have room to spare, yet would be told of every change of every flow. Those
+ * that have room even if each of their flows had the ceiling of its holder, a little above its level, are idle: they
+ * count ceilings, and hear of a change only when a level passes its ceiling (as long as all weights and coefficients
+ * are 1). */
 #pragma once
 
 #include "base/index.h"
@@ -52,18 +53,19 @@ typedef struct {
 } Flow;
 
 enum {
-    LINK_PENDING = 1, /* in the heap: to be looked at */
+    LINK_PENDING = 1, /* touched, and in the heap, or where it holds nobody in the list of the spare: to be looked at */
     LINK_TOUCHED = 2, /* in the list of the touched */
     LINK_KNOWN = 4,   /* full_level holds */
     LINK_IDLE = 8     /* rest is what is left when all guests have the ceilings of their holders */
 };
 
 /* A flow in the list of its holder: half a line of memory. */
-enum { MOST_OTHERS = 6 };
+enum { MOST_OTHERS = 6, SURE_OTHERS = 2 };
 typedef struct {
     uint32_t flow;
-    uint32_t n_others; /* above MOST_OTHERS: too many, look at its uses */
-    uint32_t others[MOST_OTHERS]; /* links on its path but the holder that are not idle */
+    uint32_t n_others;            /* above MOST_OTHERS: too many, look at its uses */
+    uint32_t others[MOST_OTHERS]; /* links on its path but the holder that are not idle; then the holder, as far
+                                   * as SURE_OTHERS */
 } Held;
 
 typedef struct {
@@ -128,6 +130,7 @@ struct MaxMin {
     IndexList new_flows, leaving, revived, gone;
     uint32_t *buckets;            /* of leaving flows, by hash */
     uint32_t n_buckets, n_hashed; /* leaving flows from this slot on are not in the buckets yet */
+    IndexList spare;              /* pending links where nobody is held */
     IndexList moved, touching;    /* since the last solve */
     IndexList touched, changed_links, changed_flows, changed; /* of the last solve */
     uint32_t n_open;                                          /* while all is filled anew: flows nothing holds yet */
