@@ -569,7 +569,7 @@ main(void)
     tcase_add_test(cases, a_loss_without_another_job_there_is_indirect);
     tcase_add_test(cases, collisions_are_told_from_contention);
     tcase_add_test(cases, a_fault_is_booked);
-    tcase_add_loop_test(cases, random_losses_equal_the_reference, 0, 12);
+    tcase_add_loop_test(cases, random_losses_equal_the_reference, 0, 60);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }

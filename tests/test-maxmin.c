@@ -1,5 +1,6 @@
 #include "support.h"
 
+#include "base/index.h"
 #include "base/random.h"
 #include "network/level_fill.h"
 #include "network/maxmin.h"
@@ -211,6 +212,73 @@ random_changes(int seed)
     }
 }
 
+/* Whoever keeps rates by link, and by itself those of flows that are named without one, has every flow's rate. */
+static void
+random_changes_by_link(int seed)
+{
+    Random dice = random_named((uint64_t)seed, "maxmin-by-link");
+    gboolean even = seed % 3 == 0;
+    g_autofree Model *model = g_new0(Model, 1);
+    model->n_links = 3 + (uint32_t)random_below(&dice, 6);
+    g_autoptr(MaxMin) solver = maxmin_new(model->n_links);
+    for (uint32_t l = 0; l < model->n_links; l++) {
+        model->capacity[l] = 1e6;
+        maxmin_set_capacity(solver, l, model->capacity[l]);
+    }
+    double by_link[MOST_LINKS] = {0};
+    g_autofree double *alone = g_new0(double, MOST_FLOWS + 1); /* by number in the solver */
+    g_autofree uint32_t *holder = g_new0(uint32_t, MOST_FLOWS + 1);
+    for (int round = 0; round < 40; round++) {
+        for (uint64_t n = round == 0 ? 8 : 1 + random_below(&dice, 4); n > 0; n--)
+            random_change(model, solver, even, &dice);
+        uint32_t n_flows, n_links;
+        const uint32_t *links, *flows = maxmin_solve_by_link(solver, &n_flows, &links, &n_links);
+        for (uint32_t i = 0; i < n_flows; i++) {
+            ck_assert_uint_le(flows[i], MOST_FLOWS);
+            holder[flows[i]] = maxmin_holder(solver, flows[i]);
+            alone[flows[i]] = maxmin_rate(solver, flows[i]);
+        }
+        for (uint32_t i = 0; i < n_links; i++)
+            by_link[links[i]] = maxmin_held_rate(solver, links[i]);
+        for (uint32_t f = 0; f < model->n_flows; f++) {
+            uint32_t id = model->flows[f].id;
+            if (model->flows[f].live)
+                ck_assert_double_eq(holder[id] == INDEX_NONE ? alone[id] : by_link[holder[id]],
+                                    maxmin_rate(solver, id));
+        }
+    }
+}
+
+/* A flow of weight 1 joins one of weight 2 at the level that this has had. */
+START_TEST(a_link_is_told_of_before_its_first_even_flow)
+{
+    g_autoptr(MaxMin) solver = maxmin_new(1);
+    maxmin_set_capacity(solver, 0, 9);
+    MaxMinUse use = {0, 1};
+    maxmin_add(solver, &use, 1, 2, INFINITY);
+    uint32_t n_flows, n_links;
+    const uint32_t *links;
+    double told = 0;
+    maxmin_solve_by_link(solver, &n_flows, &links, &n_links);
+    if (n_links > 0)
+        told = maxmin_held_rate(solver, 0);
+    maxmin_set_capacity(solver, 0, 13.5);
+    uint32_t even = maxmin_add(solver, &use, 1, 1, INFINITY);
+    maxmin_solve_by_link(solver, &n_flows, &links, &n_links);
+    if (n_links > 0)
+        told = maxmin_held_rate(solver, 0);
+    ck_assert_uint_eq(maxmin_holder(solver, even), 0);
+    ck_assert_double_eq(told, 4.5);
+}
+END_TEST
+
+START_TEST(rates_by_link_are_those_of_flows)
+{
+    for (int seed = 10 * _i; seed < 10 * _i + 10; seed++)
+        random_changes_by_link(seed);
+}
+END_TEST
+
 /* Ten seeds a test: forking costs more than they do. */
 START_TEST(random_changes_equal_a_full_solve)
 {
@@ -400,6 +468,8 @@ main(void)
     tcase_add_test(cases, rates_round_down_to_what_integers_count);
     tcase_add_loop_test(cases, random_changes_equal_a_full_solve, 0, 40);
     tcase_add_loop_test(cases, a_filling_at_once_equals_the_solver, 0, 60);
+    tcase_add_test(cases, a_link_is_told_of_before_its_first_even_flow);
+    tcase_add_loop_test(cases, rates_by_link_are_those_of_flows, 0, 20);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }

@@ -47,8 +47,9 @@ uint32_t maxmin_n_flows(const MaxMin *solver);
 /* Solves; the flows whose rate changed and the flows that are new, each once, owned by the solver until the next call.
  */
 const uint32_t *maxmin_solve(MaxMin *solver, uint32_t *n_changed);
-/* Solves, too; what changed is told by link: the links that hold flows of weight 1 which have another rate (owned by
- * the solver likewise), and by name the flows whose holder or, where they have none, whose rate may be another. */
+/* Solves, too; what changed is told by link: the links whose flows of weight 1, if there are any, have another rate
+ * (owned by the solver likewise), and by name the flows whose holder or, where they have none, whose rate may be
+ * another. */
 const uint32_t *maxmin_solve_by_link(MaxMin *solver, uint32_t *n_flows, const uint32_t **links, uint32_t *n_links);
 /* The link whose flows of weight 1 have the flow's rate for as long as the holder is the same; INDEX_NONE = none. */
 uint32_t maxmin_holder(const MaxMin *solver, uint32_t flow);

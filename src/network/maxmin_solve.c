@@ -295,7 +295,8 @@ tell(MaxMin *solver)
         sums->flags &= (uint8_t)~LINK_TOUCHED;
         double level = sums->n_held > 0 ? sums->level : 0;
         if (sums->n_held > 0 && level != sums->told) {
-            if (sums->n_held > solver->links[l].n_apart && maxmin_round_down(level) != maxmin_round_down(sums->told))
+            /* Even where all are apart: one that is not may come later. */
+            if (maxmin_round_down(level) != maxmin_round_down(sums->told))
                 index_list_add(&solver->changed_links, l);
             tell_apart(solver, l);
         }
