@@ -5,13 +5,13 @@
  * releases the hold, the walk is made anew up to now (who is not here yet sends nothing), what is past is booked, what
  * is under way is handed over, and run_rings.c goes on. Without a hold it is run_rings.c from the start. In steps every
  * send is booked, in a bundle each hop once. */
+#include "base/order.h"
 #include "collective/ring_time.h"
 #include "collective/run_rings.h"
 #include "network/hold.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 /* When members that are not here yet would be ready, after the first one: all come within 6.6 days. */
 #define ABSENT (SIM_TIME_MAX / 16)
@@ -79,29 +79,29 @@ stop(Run *run)
     run->state = NULL;
 }
 
-/* By start, then seat. */
-static int
-earlier(const void *a, const void *b)
-{
-    const Booking *x = a, *y = b;
-    if (x->start_ps != y->start_ps)
-        return x->start_ps < y->start_ps ? -1 : 1;
-    return (x->seat > y->seat) - (x->seat < y->seat);
-}
-
-/* Books those that began before `before`; the others stay. */
+/* Books those that began before `before`, by start, then seat; the others stay, in this order. */
 static void
 book(Flight *flight, GArray *bookings, SimTime before)
 {
-    if (bookings->len == 0)
-        return;
-    Booking *row = (Booking *)(void *)bookings->data;
-    qsort(row, bookings->len, sizeof *row, earlier);
-    guint n = 0;
-    for (; n < bookings->len && row[n].start_ps < before; n++)
-        network_hold_book(flight->hold, flight->row[row[n].seat], row[n].bytes, flight->began_ps + row[n].start_ps,
-                          flight->began_ps + row[n].sent_ps);
-    g_array_remove_range(bookings, 0, n);
+    const Booking *past = (const Booking *)(void *)bookings->data;
+    guint n = 0, len = bookings->len;
+    g_autofree Keyed *order = g_new(Keyed, 2 * (size_t)len + 1);
+    for (guint i = 0; i < len; i++)
+        order[i] = (Keyed){past[i].seat, i};
+    order_by_key(order, &order[len], len);
+    for (guint i = 0; i < len; i++)
+        order[i].key = (uint64_t)past[order[i].index].start_ps;
+    order_by_key(order, &order[len], len);
+    for (; n < len && (SimTime)order[n].key < before; n++) {
+        const Booking *booking = &past[order[n].index];
+        network_hold_book(flight->hold, flight->row[booking->seat], booking->bytes,
+                          flight->began_ps + booking->start_ps, flight->began_ps + booking->sent_ps);
+    }
+    g_autofree Booking *rest = g_new(Booking, (size_t)len - n + 1);
+    for (guint i = n; i < len; i++)
+        rest[i - n] = past[order[i].index];
+    g_array_set_size(bookings, 0);
+    g_array_append_vals(bookings, rest, len - n);
 }
 
 /* A ring on its way through the bookings. */

@@ -42,6 +42,13 @@ fingerprint_double(double value)
     return word;
 }
 
+/* One more word of a thing that several make: of 64 bits, for what is then added in one. */
+static inline uint64_t
+fingerprint_join(uint64_t print, uint64_t word)
+{
+    return (print ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 /* Next in order. A NULL history is nobody's: nothing is done. */
 static inline void
 history_add(History *history, uint64_t word)

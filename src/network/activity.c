@@ -153,10 +153,11 @@ note_open(History *history, const Activity *activity)
     history_add(history, activity->n_members);
     for (uint32_t i = 0; i < (activity->pairs != NULL ? 1 : activity->n_members); i++) {
         const Transfer *member = activity->others != NULL ? &activity->others[i] : &activity->first;
-        history_add(history, (uint64_t)member->job << 32 | member->src_rank);
-        history_add(history, (uint64_t)member->channel << 32 | member->dst_rank);
-        history_add(history, member->bytes);
-        history_add(history, fingerprint_double(member->weight) ^ fingerprint_double(member->rate_cap_Bps) >> 3);
+        uint64_t print = fingerprint_join(0, (uint64_t)member->job << 32 | member->src_rank);
+        print = fingerprint_join(print, (uint64_t)member->channel << 32 | member->dst_rank);
+        print = fingerprint_join(print, fingerprint_double(member->weight));
+        print = fingerprint_join(print, fingerprint_double(member->rate_cap_Bps));
+        history_add(history, fingerprint_join(print, member->bytes));
     }
 }
 

@@ -13,12 +13,13 @@ typedef struct {
     MaxMinUse *uses; /* distinct links, in the order met */
     uint64_t *bytes; /* across each */
     uint32_t n;
-    uint64_t largest;   /* bytes of the largest member that moves */
-    double weight;      /* of that one (the first such) */
-    double cap_Bps;     /* on its rate, so that no member exceeds its own */
-    double limit_Bps;   /* of it, what is set for the ways alone */
-    SimTime latency_ps; /* of the longest path; not told of pairs */
-    PathRamp ramp;      /* on its rate, below cap_Bps: that of the member with the longest round trip */
+    uint64_t links_print; /* usage_links_print, where it is known and each link has all bytes; 0: not so */
+    uint64_t largest;     /* bytes of the largest member that moves */
+    double weight;        /* of that one (the first such) */
+    double cap_Bps;       /* on its rate, so that no member exceeds its own */
+    double limit_Bps;     /* of it, what is set for the ways alone */
+    SimTime latency_ps;   /* of the longest path; not told of pairs */
+    PathRamp ramp;        /* on its rate, below cap_Bps: that of the member with the longest round trip */
 } Demand;
 
 /* Scratch for one fabric; demands point into it until the next call. */

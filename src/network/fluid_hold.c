@@ -1,6 +1,7 @@
 #include "network/fluid_state.h"
 
 #include "base/index.h"
+#include "base/order.h"
 
 #include "network/model.h"
 
@@ -30,7 +31,24 @@ struct NetworkHold {
     gboolean fills; /* a link, when all run */
     GArray *spans;  /* of Span */
     gboolean flushed;
+    /* Room for the links of any member. */
+    MaxMinUse *uses;
+    uint64_t *bytes;
+    uint64_t *prints; /* by member: of its links; 0 = not asked for yet */
 };
+
+static const Span *
+span_at(const NetworkHold *hold, uint32_t number)
+{
+    return &g_array_index(hold->spans, Span, number);
+}
+
+/* Takes time, and bytes over links. */
+static gboolean
+moves(const Span *span)
+{
+    return span->bytes > 0 && !isinf(span->rate_Bps);
+}
 
 static double
 rate_alone(const Fluid *self, const Ways *ways, uint32_t t)
@@ -70,6 +88,9 @@ hold_free(NetworkHold *hold)
     ways_free(hold->ways);
     g_free(hold->transfers);
     g_free(hold->rate_Bps);
+    g_free(hold->uses);
+    g_free(hold->bytes);
+    g_free(hold->prints);
     g_array_unref(hold->spans);
     g_free(hold);
 }
@@ -104,8 +125,14 @@ make_hold(Fluid *self, const Transfer *transfers, uint32_t n)
                           .rate_Bps = g_new(double, n),
                           .n = n,
                           .spans = g_array_new(FALSE, FALSE, sizeof(Span))};
-    for (uint32_t t = 0; t < n; t++)
+    uint32_t most = 1;
+    for (uint32_t t = 0; t < n; t++) {
         hold->rate_Bps[t] = ways->first[t + 1] > ways->first[t] ? rate_alone(self, ways, t) : INFINITY;
+        most = MAX(most, ways->first[t + 1] - ways->first[t]);
+    }
+    hold->uses = g_new(MaxMinUse, most);
+    hold->bytes = g_new(uint64_t, most);
+    hold->prints = g_new0(uint64_t, n);
     return hold;
 }
 
@@ -231,80 +258,74 @@ network_hold_book_row(NetworkHold *hold, uint32_t member, uint64_t bytes, SimTim
     book(hold, &(Span){member, bytes, maxmin_round_down(rate), start_ps, sent_ps, INDEX_NONE});
 }
 
-/* A beginning or an end in the past. */
-typedef struct {
-    SimTime at;
-    uint32_t span;
-    gboolean begins;
-} Mark;
-
-static int
-by_time(const void *a, const void *b)
-{
-    const Mark *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    if (x->span == y->span)
-        return y->begins - x->begins; /* one of no length */
-    if (x->begins != y->begins)
-        return x->begins - y->begins;
-    return (x->span > y->span) - (x->span < y->span);
-}
-
 static uint32_t
 begin_book(const NetworkHold *hold, const Span *span, SimTime at)
 {
     const Ways *ways = hold->ways;
     uint32_t first = ways->first[span->member], n = ways->first[span->member + 1] - first;
-    g_autofree MaxMinUse *uses = g_new(MaxMinUse, MAX(1, n));
-    g_autofree uint64_t *bytes = g_new(uint64_t, MAX(1, n));
     for (uint32_t i = 0; i < n; i++) {
-        uses[i] = (MaxMinUse){ways->links[ways->hops[first + i]], 1};
-        bytes[i] = span->bytes;
+        hold->uses[i] = (MaxMinUse){ways->links[ways->hops[first + i]], 1};
+        hold->bytes[i] = span->bytes;
     }
-    Demand demand = {.uses = uses, .bytes = bytes, .n = n, .largest = span->bytes};
+    if (hold->prints[span->member] == 0)
+        hold->prints[span->member] = usage_links_print(hold->uses, n);
+    Demand demand = {.uses = hold->uses,
+                     .bytes = hold->bytes,
+                     .n = n,
+                     .links_print = hold->prints[span->member],
+                     .largest = span->bytes};
     uint32_t book = usage_begin(hold->self->usage, hold->transfers[span->member].job, &demand, at);
     usage_set_rate(hold->self->usage, book, span->rate_Bps, at);
     return book;
 }
 
-/* Bytes over links, in the order of time. books: by span, what those that go on have. */
+/* Bytes over links, in the order of time: at one time ends before beginnings, each in the order of their spans. books:
+ * by span, what those that go on have. */
 static void
 book_past(NetworkHold *hold, uint32_t *books)
 {
-    uint32_t n = 0;
-    g_autofree Mark *marks = g_new(Mark, MAX(1, 2 * hold->spans->len));
-    for (uint32_t s = 0; s < hold->spans->len; s++) {
-        const Span *span = &g_array_index(hold->spans, Span, s);
-        books[s] = INDEX_NONE;
-        if (span->bytes == 0 || isinf(span->rate_Bps))
-            continue;
-        marks[n++] = (Mark){span->start_ps, s, TRUE};
-        if (span->sent_ps >= 0)
-            marks[n++] = (Mark){span->sent_ps, s, FALSE};
+    uint32_t n = 0, n_spans = hold->spans->len;
+    g_autofree Keyed *marks = g_new(Keyed, 4 * (size_t)n_spans + 1);
+    for (uint32_t s = 0; s < n_spans; s++) {
+        const Span *span = span_at(hold, s);
+        if (moves(span) && span->sent_ps > span->start_ps)
+            marks[n++] = (Keyed){(uint64_t)span->sent_ps, 2 * s};
     }
-    qsort(marks, n, sizeof *marks, by_time);
+    for (uint32_t s = 0; s < n_spans; s++) {
+        if (moves(span_at(hold, s)))
+            marks[n++] = (Keyed){(uint64_t)span_at(hold, s)->start_ps, 2 * s + 1};
+    }
+    order_by_key(marks, &marks[n], n);
     for (uint32_t i = 0; i < n; i++) {
-        const Span *span = &g_array_index(hold->spans, Span, marks[i].span);
-        if (marks[i].begins)
-            books[marks[i].span] = begin_book(hold, span, marks[i].at);
-        else
-            usage_end(hold->self->usage, books[marks[i].span], marks[i].at);
+        uint32_t s = marks[i].index / 2;
+        const Span *span = span_at(hold, s);
+        if (marks[i].index % 2 == 1)
+            books[s] = begin_book(hold, span, span->start_ps);
+        if (marks[i].index % 2 == 0 || span->sent_ps == span->start_ps)
+            usage_end(hold->self->usage, books[s], span->sent_ps);
     }
 }
 
-static int
-by_end(const void *a, const void *b, void *data)
+/* Records of what was sent, in the order of arrival; at one time by start, then member. */
+static void
+tell_records(const NetworkHold *hold)
 {
-    const NetworkHold *hold = data;
-    const Span *x = a, *y = b;
-    SimTime end = x->sent_ps + hold->ways->latency_ps[x->member],
-            other = y->sent_ps + hold->ways->latency_ps[y->member];
-    if (end != other)
-        return end < other ? -1 : 1;
-    if (x->start_ps != y->start_ps)
-        return x->start_ps < y->start_ps ? -1 : 1;
-    return (x->member > y->member) - (x->member < y->member);
+    uint32_t n = 0;
+    g_autofree Keyed *order = g_new(Keyed, 2 * (size_t)hold->spans->len + 1);
+    for (uint32_t s = 0; s < hold->spans->len; s++)
+        if (span_at(hold, s)->sent_ps >= 0)
+            order[n++] = (Keyed){span_at(hold, s)->member, s};
+    order_by_key(order, &order[n], n);
+    for (uint32_t i = 0; i < n; i++)
+        order[i].key = (uint64_t)span_at(hold, order[i].index)->start_ps;
+    order_by_key(order, &order[n], n);
+    for (uint32_t i = 0; i < n; i++) {
+        const Span *span = span_at(hold, order[i].index);
+        order[i].key = (uint64_t)(span->sent_ps + hold->ways->latency_ps[span->member]);
+    }
+    order_by_key(order, &order[n], n);
+    for (uint32_t i = 0; i < n; i++)
+        tell_record(hold, span_at(hold, order[i].index));
 }
 
 /* What has begun and goes on enters the solver, at the rate it has had. */
@@ -322,10 +343,10 @@ enter_begun(NetworkHold *hold, const Span *span, uint32_t book)
         return;
     }
     flow->rate_Bps = span->rate_Bps;
-    g_autofree MaxMinUse *uses = g_new(MaxMinUse, n);
     for (uint32_t i = 0; i < n; i++)
-        uses[i] = (MaxMinUse){ways->links[ways->hops[first + i]], ways->shares != NULL ? ways->shares[first + i] : 1};
-    Demand demand = {.uses = uses,
+        hold->uses[i] =
+            (MaxMinUse){ways->links[ways->hops[first + i]], ways->shares != NULL ? ways->shares[first + i] : 1};
+    Demand demand = {.uses = hold->uses,
                      .n = n,
                      .largest = span->bytes,
                      .weight = transfer->weight,
@@ -345,17 +366,11 @@ flush(NetworkHold *hold)
     memset(books, 0xff, n * sizeof *books);
     if (self->usage != NULL)
         book_past(hold, books);
-    for (uint32_t s = 0; s < n; s++) {
-        const Span *span = &g_array_index(hold->spans, Span, s);
-        if (span->sent_ps < 0)
-            enter_begun(hold, span, books[s]);
-    }
-    if (self->base.observer.transfer == NULL)
-        return;
-    g_array_sort_with_data(hold->spans, by_end, hold);
     for (uint32_t s = 0; s < n; s++)
-        if (g_array_index(hold->spans, Span, s).sent_ps >= 0)
-            tell_record(hold, &g_array_index(hold->spans, Span, s));
+        if (span_at(hold, s)->sent_ps < 0)
+            enter_begun(hold, span_at(hold, s), books[s]);
+    if (self->base.observer.transfer != NULL)
+        tell_records(hold);
 }
 
 void

@@ -187,53 +187,86 @@ take_book(Usage *usage)
     return usage->n_books++;
 }
 
+uint64_t
+usage_links_print(const MaxMinUse *uses, uint32_t n)
+{
+    uint64_t print = n;
+    for (uint32_t i = 0; i < n; i++)
+        print = fingerprint_join(print, uses[i].link);
+    return print;
+}
+
+/* What begins, when and where. */
+static void
+note_begin(History *history, uint32_t job, const Demand *demand, SimTime now)
+{
+    uint64_t print = demand->links_print;
+    if (print == 0) {
+        print = usage_links_print(demand->uses, demand->n);
+        for (uint32_t i = 0; i < demand->n; i++)
+            if (demand->bytes[i] != demand->largest)
+                print = fingerprint_join(print, demand->bytes[i] << 16 ^ i);
+    }
+    print = fingerprint_join(fingerprint_join(print, demand->largest), job);
+    history_add(history, fingerprint_join(print, history_time(history, now)));
+}
+
 uint32_t
 usage_begin(Usage *usage, uint32_t job, const Demand *demand, SimTime now)
 {
     uint32_t number = take_book(usage), first = take_hops(usage, demand->n);
     if (usage->history != NULL)
-        history_add(usage->history, (history_time(usage->history, now) << 8 ^ demand->n) << 8 ^ job);
+        note_begin(usage->history, job, demand, now);
     Book book = {.first = first, .n = demand->n, .whole = TRUE, .largest = demand->largest, .since = now};
     for (uint32_t i = 0; i < demand->n; i++) {
         uint32_t pair = find_pair(usage, demand->uses[i].link, job, now);
         usage->hops[first + i] =
             (Hop){.pair = pair, .coefficient = demand->uses[i].coefficient, .bytes = demand->bytes[i]};
         book.whole = book.whole && demand->bytes[i] == demand->largest;
-        history_add(usage->history, demand->bytes[i] << 24 ^ demand->uses[i].link);
     }
     usage->books[number] = book;
     return number;
 }
 
+/* A rate as what it adds to a count in a picosecond, rounded down; as a conversion of rate x 2^32, without the call
+ * into the compiler's library that one to 128 bits is. Links carry at most 2^54 B/s. */
 static UsageCount
-hop_rate(const Book *book, const Hop *hop)
+count_rate(double rate_Bps)
 {
-    double rate = book->whole ? book->rate_Bps : book->rate_Bps * ((double)hop->bytes / (double)book->largest);
-    return (UsageCount)(rate * 0x1p32);
+    int64_t whole = (int64_t)rate_Bps;
+    return (UsageCount)whole << 32 | (int64_t)((rate_Bps - (double)whole) * 0x1p32);
 }
 
 static UsageCount
-hop_share(const Book *book, const Hop *hop)
+hop_rate(const Book *book, const Hop *hop, double rate_Bps)
 {
-    return (UsageCount)(book->rate_Bps * hop->coefficient * 0x1p32);
+    return count_rate(rate_Bps * ((double)hop->bytes / (double)book->largest));
 }
 
 /* What has moved up to now is counted; the rate becomes another. */
 static void
 change_rate(Usage *usage, Book *book, double rate_Bps, SimTime now)
 {
-    Book before = *book;
-    SimTime passed = now - before.since;
+    double before_Bps = book->rate_Bps;
+    SimTime passed = now - book->since;
     book->rate_Bps = rate_Bps;
     book->since = now;
+    if (book->n == 0)
+        return;
+    UsageCount before = count_rate(before_Bps), change = count_rate(rate_Bps) - before;
+    if (book->whole)
+        book->moved += before * passed;
     for (uint32_t i = 0; i < book->n; i++) {
         Hop *hop = &usage->hops[book->first + i];
-        UsageCount old = hop_rate(&before, hop), new = hop_rate(book, hop);
-        if (!book->whole)
+        UsageCount rate_change = change, share_change = change;
+        if (!book->whole) {
+            UsageCount old = hop_rate(book, hop, before_Bps);
             hop->moved += old * passed;
-        else if (i == 0)
-            book->moved += old * passed;
-        change_pair(usage, hop->pair, new - old, hop_share(book, hop) - hop_share(&before, hop), now);
+            rate_change = hop_rate(book, hop, rate_Bps) - old;
+        }
+        if (hop->coefficient != 1)
+            share_change = count_rate(rate_Bps * hop->coefficient) - count_rate(before_Bps * hop->coefficient);
+        change_pair(usage, hop->pair, rate_change, share_change, now);
     }
 }
 
@@ -263,9 +296,11 @@ settle(Usage *usage, uint32_t number, uint64_t bytes, const uint64_t *parts, Sim
     for (uint32_t i = 0; i < book->n; i++) {
         Hop *hop = &usage->hops[book->first + i];
         UsageCount moved = book->whole ? book->moved : hop->moved;
-        uint64_t due = (uint64_t)(((UsageCount)hop->bytes * bytes + book->largest / 2) / book->largest);
+        uint64_t due = hop->bytes;
         if (parts != NULL)
             due = parts[i];
+        else if (bytes != book->largest)
+            due = (uint64_t)(((UsageCount)hop->bytes * bytes + book->largest / 2) / book->largest);
         usage->pairs[hop->pair].count += due * BYTE - moved;
         if (usage->tape != NULL)
             usage_tape_mark(usage, hop->pair, now);
@@ -359,5 +394,5 @@ usage_book_pair(const Usage *usage, uint32_t book, uint32_t i)
 UsageCount
 usage_book_rate(const Usage *usage, uint32_t book, uint32_t i)
 {
-    return hop_share(&usage->books[book], &usage->hops[usage->books[book].first + i]);
+    return count_rate(usage->books[book].rate_Bps * usage->hops[usage->books[book].first + i].coefficient);
 }

@@ -26,6 +26,9 @@ void usage_set_memo(Usage *usage, History *history, const Skipped *skipped);
 typedef void (*UsageHook)(void *owner, uint32_t link, SimTime now);
 void usage_set_hook(Usage *usage, UsageHook hook, void *owner);
 
+/* For the history of books of the same links over and over: what links_print of a demand may say. */
+uint64_t usage_links_print(const MaxMinUse *uses, uint32_t n);
+
 /* A flow's book, at rate 0. Numbers are used again. */
 uint32_t usage_begin(Usage *usage, uint32_t job, const Demand *demand, SimTime now);
 /* The rate of its largest member from now on. */
