@@ -3,7 +3,9 @@
 #
 # usage: bench/memo.sh [TRAINSHED [ROUNDS]]
 # Prints JSON lines: wall seconds of whole processes, medians of ROUNDS (5) taken in turn. "wide" has one bucket for
-# the run and rows of iterations; "default" has the default record, whose rows grow with the iterations, memo or not.
+# the run and rows of iterations; "default" has the default record, whose rows grow with the iterations, memo or not:
+# further_rows is by how many, rows_per_s what of them is written in a second more. What the memo costs is counted in
+# instructions as well, by valgrind where there is one: seconds vary by more.
 set -eu
 trainshed=$(realpath "${1:-./trainshed}")
 rounds=${2:-5}
@@ -70,6 +72,13 @@ run() # SCENARIO ARGUMENT...
     awk "BEGIN { printf \"%.4f\\n\", ($(date +%s%N) - $began) / 1e9 }"
 }
 
+# Rows of the last run that grow with its iterations.
+count_rows()
+{
+    "$trainshed" query --csv run.db 'SELECT (SELECT count(*) FROM link_usage) + (SELECT count(*) FROM collective)
+        + (SELECT count(*) FROM contention) + (SELECT count(*) FROM iteration)' | tail -n 1
+}
+
 median() { sort -n "$1" | sed -n "$(((rounds + 1) / 2))p"; }
 
 # Two ways of one scenario in turn: medians and their ratio (the second over the first).
@@ -81,11 +90,14 @@ compare() # CASE RECORD SCENARIO FIRST_NAME FIRST_SET SECOND_NAME SECOND_SET REC
     : > second.txt
     for round in $(seq "$rounds"); do
         run "$file" --set "$first_set" "$@" >> first.txt
+        first_rows=$(count_rows)
         run "$file" --set "$second_set" "$@" >> second.txt
+        further_rows=$(($(count_rows) - first_rows))
     done
     a=$(median first.txt) b=$(median second.txt)
-    printf '{"bench": "memo", "case": "%s", "record": "%s", "%s_s": %s, "%s_s": %s, "ratio": %s}\n' \
-        "$case" "$record" "$first" "$a" "$second" "$b" "$(awk "BEGIN { printf \"%.3f\", $b / $a }")"
+    printf '{"bench": "memo", "case": "%s", "record": "%s", "%s_s": %s, "%s_s": %s, "ratio": %s, "further_rows": %d, "rows_per_s": %s}\n' \
+        "$case" "$record" "$first" "$a" "$second" "$b" "$(awk "BEGIN { printf \"%.3f\", $b / $a }")" "$further_rows" \
+        "$(awk "BEGIN { printf \"%.0f\", ($further_rows > 0 && $b > $a) ? $further_rows / ($b - $a) : 0 }")"
 }
 
 wide="--set record.level=iterations --set record.bucket=1000s"
@@ -100,3 +112,22 @@ for file in one two; do
 done
 # shellcheck disable=SC2086
 compare never wide never no_memo memo=false memo memo=true $wide
+
+# Instructions of one run.
+instructions() # SCENARIO ARGUMENT...
+{
+    file=$1
+    shift
+    rm -f run.db
+    valgrind --tool=callgrind --callgrind-out-file=counts.txt "$trainshed" run -q -o run.db "$file.yaml" "$@" 2> /dev/null
+    sed -n 's/^\(summary\|totals\): *//p' counts.txt | head -n 1
+}
+
+if command -v valgrind > /dev/null; then
+    # shellcheck disable=SC2086
+    off=$(instructions never $wide --set 'jobs[0].iterations=100' --set memo=false)
+    # shellcheck disable=SC2086
+    on=$(instructions never $wide --set 'jobs[0].iterations=100' --set memo=true)
+    printf '{"bench": "memo", "case": "never_100", "record": "wide", "no_memo_instructions": %s, "memo_instructions": %s, "ratio": %s}\n' \
+        "$off" "$on" "$(awk "BEGIN { printf \"%.4f\", $on / $off }")"
+fi
