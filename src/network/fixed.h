@@ -34,6 +34,13 @@ fixed_double(Fixed value)
     return (double)value * 0x1p-72;
 }
 
+/* Wraps: what a link gets for a while and gives back may be beyond all bounds, where rates are near 2^54. */
+static inline Fixed
+fixed_less(Fixed value, Fixed part)
+{
+    return (Fixed)((unsigned __int128)value - (unsigned __int128)part);
+}
+
 /* coefficient x rate, given the rate also as an integer: most coefficients are 1. */
 static inline Fixed
 part_of(double coefficient, double rate, Fixed fixed_rate)

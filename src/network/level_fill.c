@@ -220,8 +220,10 @@ level_fill(const FlowGraph *graph, double *rates, uint8_t *full)
         return FALSE;
     g_autofree Sum *sums = it.sums = g_new0(Sum, n_links);
     g_autofree uint32_t *first_on = it.first_on = g_new(uint32_t, n_links + 1);
-    g_autofree uint32_t *on = it.on = g_new(uint32_t, n_hops);
-    g_autofree Entry *heap = it.heap = g_new(Entry, n_links + MOST_CAPS);
+    g_autofree uint32_t *on = g_new(uint32_t, n_hops);
+    g_autofree Entry *heap = g_new(Entry, n_links + MOST_CAPS);
+    it.on = on;
+    it.heap = heap;
     list_hops(&it);
     begin_heap(&it);
     double level = 0;

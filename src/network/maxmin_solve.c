@@ -164,7 +164,7 @@ static inline void
 pass_to(MaxMin *solver, uint32_t other, Fixed more, double level)
 {
     LinkSums *sums = &solver->sums[other];
-    sums->rest -= more;
+    sums->rest = fixed_less(sums->rest, more);
     sums->guest = MAX(sums->guest, level);
     if (!(sums->flags & LINK_PENDING))
         maxmin_touch(solver, other);
