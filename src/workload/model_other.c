@@ -67,7 +67,7 @@ dlrm_settle(ModelDescription *model, GError **error)
                 {"rows", d->rows, 1},
                 {"width", d->width, 1},
                 {"bottom_layers", d->bottom_layers, 0},
-                {"top_layers", d->top_layers, 0},
+                {"top_layers", d->top_layers, 1},
                 {"bottom_width", d->bottom_width, d->bottom_layers > 0},
                 {"top_width", d->top_width, d->top_layers > 0}};
     for (size_t i = 0; i < G_N_ELEMENTS(keys); i++)

@@ -110,6 +110,8 @@ check_sharding(const Layout *layout, GError **error)
         return TRUE;
     if (layout->zero == 0)
         return error_input(error, "shard_ranks is %u, but zero is 0: nothing is cut", layout->shard_ranks);
+    if (layout->shard_ranks == 1)
+        return error_input(error, "shard_ranks is 1: nothing is cut; that is zero 0");
     if (replicas % layout->shard_ranks != 0)
         return error_input(error, "shard_ranks %u does not divide the dp x cp = %" G_GUINT64_FORMAT " replicas",
                            layout->shard_ranks, replicas);

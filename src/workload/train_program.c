@@ -1,0 +1,472 @@
+#include "workload/train_program.h"
+
+#include "base/error.h"
+#include "workload/train_maker.h"
+
+#include <string.h>
+
+TrainSpec
+train_spec_default(const ModelDescription *model, const Layout *layout)
+{
+    return (TrainSpec){.model = model,
+                       .layout = layout,
+                       .micro_batch = 1,
+                       .global_batch = 1,
+                       .overlap_gradients = TRUE,
+                       .prefetch = 1,
+                       .gradients_in_flight = 1,
+                       .tp_pieces = 1,
+                       .optimiser_B = -1};
+}
+
+ModelShard
+train_shard(const TrainSpec *spec)
+{
+    const Layout *layout = spec->layout;
+    return (ModelShard){.micro_batch = spec->micro_batch,
+                        .sequence = spec->sequence,
+                        .tp = layout->tp,
+                        .cp = layout->cp,
+                        .ep = layout->ep,
+                        .sequence_parallel = layout->sequence_parallel,
+                        .fused_attention = spec->fused_attention,
+                        .recompute = spec->recompute};
+}
+
+uint32_t
+train_micro_batches(const TrainSpec *spec, GError **error)
+{
+    uint64_t step = (uint64_t)spec->layout->dp * spec->micro_batch;
+    if (spec->global_batch >= step && spec->global_batch % step == 0)
+        return (uint32_t)(spec->global_batch / step);
+    error_input(error, "global_batch %u does not divide by dp %u x micro_batch %u", spec->global_batch,
+                spec->layout->dp, spec->micro_batch);
+    return 0;
+}
+
+PipelineSchedule *
+train_schedule(const TrainSpec *spec, GError **error)
+{
+    const Layout *layout = spec->layout;
+    uint32_t m = train_micro_batches(spec, error), chunks = layout->virtual_stages;
+    if (m == 0)
+        return NULL;
+    if (spec->schedule_file == NULL) {
+        const char *name = spec->schedule != NULL ? spec->schedule : chunks > 1 ? "interleaved" : "1f1b";
+        return pipeline_schedule_new(name, layout->pp, chunks, m, error);
+    }
+    g_autoptr(PipelineSchedule) own = pipeline_schedule_read(spec->schedule_file, layout->pp, chunks, m, error);
+    for (uint32_t s = 0; own != NULL && spec->in_flight > 0 && s < layout->pp; s++) {
+        uint32_t peak = pipeline_schedule_peak(own, s);
+        if (peak > spec->in_flight) {
+            error_input(error, "%s: stage %u holds %u micro-batches at once, in_flight is %u", spec->schedule_file, s,
+                        peak, spec->in_flight);
+            return NULL;
+        }
+    }
+    return g_steal_pointer(&own);
+}
+
+/* ---- ops ---- */
+
+uint32_t
+train_stream(TrainMaker *maker, uint32_t which)
+{
+    static const char *const names[TRAIN_STREAMS] = {"compute",        "activations out", "gradients out",
+                                                     "activations in", "gradients in",    "parameters"};
+    if (maker->streams[which] == INDEX_NONE)
+        maker->streams[which] = program_add_stream(maker->program, names[which], FALSE);
+    return maker->streams[which];
+}
+
+uint32_t
+train_add(TrainMaker *maker, Op op, uint32_t stream, uint32_t layer, const char *what, const uint32_t *deps,
+          uint32_t n_deps)
+{
+    g_autofree char *name = layer != INDEX_NONE ? g_strdup_printf("%s/%u/%s", maker->step, layer, what)
+                                                : g_strdup_printf("%s/%s", maker->step, what);
+    g_autofree uint32_t *others = g_new(uint32_t, n_deps + 1);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < n_deps; i++)
+        if (deps[i] != INDEX_NONE && g_array_index(maker->program->ops, Op, deps[i]).stream != stream)
+            others[n++] = deps[i]; /* its own stream is in order anyway */
+    op.stream = stream;
+    return program_add_op(maker->program, op, name, others, n);
+}
+
+uint32_t
+train_group_stream(TrainMaker *maker, LayoutGroup group)
+{
+    uint32_t *stream = &maker->group_streams[group];
+    if (*stream == INDEX_NONE) {
+        const Group *of = g_ptr_array_index(maker->workload->groups, maker->groups[group]);
+        *stream = program_add_stream(maker->program, of->name, FALSE);
+    }
+    return *stream;
+}
+
+uint32_t
+train_collect(TrainMaker *maker, LayoutGroup group, CollectiveKind kind, uint64_t bytes, uint32_t layer,
+              const char *what, uint32_t dep)
+{
+    if (maker->groups[group] == INDEX_NONE || bytes == 0)
+        return dep;
+    Op op = op_default(OP_COLLECTIVE);
+    op.collective = kind;
+    op.group = maker->groups[group];
+    op.bytes = bytes;
+    return train_add(maker, op, train_group_stream(maker, group), layer, what, &dep, 1);
+}
+
+void
+train_block_on(TrainMaker *maker, LayoutGroup group, CollectiveKind kind, uint64_t bytes, uint32_t layer,
+               const char *what)
+{
+    if (kind != COLLECTIVE_KINDS)
+        maker->ready = train_collect(maker, group, kind, bytes, layer, what, maker->ready);
+}
+
+static void
+price_by_roofline(const ModelBlock *block, ModelPass pass, Recompute recompute, Op *op)
+{
+    if (block->forward_ps >= 0 || block->backward_ps >= 0) {
+        op->duration_ps = pass == PASS_OF_FORWARD ? block->forward_ps : pass == PASS_OF_INPUT ? block->backward_ps : 0;
+        if (op->duration_ps >= 0)
+            return;
+    }
+    op->flops = block_flops(block, pass, recompute);
+    op->bytes_moved = block_bytes(block, pass, recompute);
+}
+
+void
+train_compute(TrainMaker *maker, const ModelBlock *block, ModelPass pass, Recompute recompute, uint32_t pieces)
+{
+    static const char *const passes[] = {"", " input", " weights"};
+    Op op = op_default(OP_COMPUTE);
+    if (maker->spec->price != NULL)
+        maker->spec->price(maker->spec->price_data, block, pass, recompute, &op);
+    else
+        price_by_roofline(block, pass, recompute, &op);
+    if (op.duration_ps <= 0 && op.flops <= 0 && op.bytes_moved <= 0)
+        return; /* nothing to do: what waits goes on waiting */
+    op.flops /= pieces;
+    op.bytes_moved /= pieces;
+    if (op.duration_ps > 0)
+        op.duration_ps = MAX(op.duration_ps / pieces, 1);
+    g_autofree char *what = g_strconcat(block->name, passes[pass], NULL);
+    g_array_append_val(maker->waits, maker->ready);
+    maker->last = train_add(maker, op, train_stream(maker, STREAM_COMPUTE), block->layer, what,
+                            (uint32_t *)maker->waits->data, maker->waits->len);
+    g_array_set_size(maker->waits, 0);
+    maker->ready = maker->last;
+}
+
+/* ---- steps ---- */
+
+/* The message of a virtual stage's output: 0 forward, 1 backward. Matched by its own tag. */
+static Op
+message_op(const TrainMaker *maker, OpKind kind, const Step *step, uint32_t backward, uint32_t sender)
+{
+    Op op = op_default(kind);
+    op.peer_form = PEER_OFFSET;
+    op.group = maker->groups[GROUP_OF_PP];
+    op.peer = (kind == OP_SEND) == !backward ? 1 : -1;
+    op.tag = ((uint64_t)step->micro_batch * maker->schedule->chunks * maker->schedule->stages + sender) * 2 + backward;
+    return op;
+}
+
+/* Bytes of a stage's output: of the layer before the receiving stage's first. */
+static uint64_t
+boundary_bytes(const TrainMaker *maker, uint32_t virtual_stage)
+{
+    uint32_t first, end;
+    ModelBlock block;
+    layout_stage(maker->spec->layout, maker->spec->model, virtual_stage, &first, &end);
+    uint32_t n = model_n_blocks(maker->spec->model, end - 1);
+    model_block(maker->spec->model, end - 1, n - 1, &maker->shard, &block);
+    return block.output_B;
+}
+
+static void
+receive(TrainMaker *maker, const Step *step, uint32_t backward, uint32_t sender, uint64_t bytes)
+{
+    Op op = message_op(maker, OP_RECV, step, backward, sender);
+    gboolean cut = maker->spec->layout->scatter_gather;
+    maker->ready = train_add(maker, op, train_stream(maker, backward ? STREAM_RECV_B : STREAM_RECV_F), INDEX_NONE,
+                             "receive", NULL, 0);
+    if (cut)
+        train_block_on(maker, GROUP_OF_TP, COLLECTIVE_ALL_GATHER, bytes, INDEX_NONE, "received");
+}
+
+static void
+send(TrainMaker *maker, const Step *step, uint32_t backward, uint32_t sender, uint64_t bytes)
+{
+    Op op = message_op(maker, OP_SEND, step, backward, sender);
+    op.bytes = maker->spec->layout->scatter_gather ? bytes / maker->spec->layout->tp : bytes;
+    train_add(maker, op, train_stream(maker, backward ? STREAM_SEND_B : STREAM_SEND_F), INDEX_NONE, "send",
+              &maker->ready, 1);
+}
+
+static const ModelBlock *
+block_at(const TrainMaker *maker, uint32_t chunk, uint32_t index)
+{
+    return &g_array_index(maker->blocks[chunk], ModelBlock, index);
+}
+
+/* Blocks of the layer that index is in: their first, and how many. */
+static uint32_t
+layer_of(const TrainMaker *maker, uint32_t chunk, uint32_t index, uint32_t *n)
+{
+    uint32_t layer = block_at(maker, chunk, index)->layer, first = index, end = index + 1;
+    while (first > 0 && block_at(maker, chunk, first - 1)->layer == layer)
+        first--;
+    while (end < maker->blocks[chunk]->len && block_at(maker, chunk, end)->layer == layer)
+        end++;
+    *n = end - first;
+    return first;
+}
+
+static void
+keep(TrainMaker *maker, OpKind kind, uint32_t chunk)
+{
+    Op op = op_default(kind);
+    for (uint32_t i = 0; i < maker->blocks[chunk]->len; i++)
+        op.bytes += block_at(maker, chunk, i)->kept_B;
+    if (op.bytes > 0)
+        train_add(maker, op, train_stream(maker, STREAM_COMPUTE), INDEX_NONE, kind == OP_ALLOC ? "keep" : "drop", NULL,
+                  0);
+}
+
+static void
+unit_ended(TrainMaker *maker)
+{
+    g_array_append_val(maker->units, maker->last);
+}
+
+static void
+step_forward(TrainMaker *maker, const Step *step)
+{
+    uint32_t own = step->chunk * maker->schedule->stages + maker->stage, n;
+    uint32_t last = maker->schedule->stages * maker->schedule->chunks - 1;
+    maker->ready = INDEX_NONE;
+    if (own > 0)
+        receive(maker, step, 0, own - 1, boundary_bytes(maker, own - 1));
+    keep(maker, OP_ALLOC, step->chunk);
+    for (uint32_t i = 0; i < maker->blocks[step->chunk]->len; i += n) {
+        layer_of(maker, step->chunk, i, &n);
+        train_gather(maker, step->chunk, i, n);
+        for (uint32_t k = i; k < i + n; k++)
+            train_forward(maker, block_at(maker, step->chunk, k));
+        unit_ended(maker);
+    }
+    if (own < last)
+        send(maker, step, 0, own, boundary_bytes(maker, own));
+}
+
+/* The layer's forward pass once more, from its kept input; the backward pass waits for it and for the gradient. */
+static void
+recompute_layer(TrainMaker *maker, uint32_t chunk, uint32_t first, uint32_t n)
+{
+    BlockKind kind = block_at(maker, chunk, first)->kind;
+    if (maker->spec->recompute != RECOMPUTE_FULL || (kind != BLOCK_ATTENTION && kind != BLOCK_MLP))
+        return;
+    uint32_t gradient = maker->ready;
+    maker->ready = INDEX_NONE;
+    char step[sizeof(maker->step)];
+    memcpy(step, maker->step, sizeof(step));
+    maker->step[0] = 'R';
+    for (uint32_t k = first; k < first + n; k++)
+        train_forward(maker, block_at(maker, chunk, k));
+    memcpy(maker->step, step, sizeof(step));
+    g_array_append_val(maker->waits, maker->ready);
+    maker->ready = gradient;
+}
+
+static void
+step_backward(TrainMaker *maker, const Step *step)
+{
+    uint32_t own = step->chunk * maker->schedule->stages + maker->stage, chunk = step->chunk, n;
+    uint32_t last = maker->schedule->stages * maker->schedule->chunks - 1;
+    gboolean split = maker->schedule->split;
+    maker->ready = INDEX_NONE;
+    if (own < last)
+        receive(maker, step, 1, own + 1, boundary_bytes(maker, own));
+    for (uint32_t i = maker->blocks[chunk]->len; i > 0; i -= n) {
+        uint32_t first = layer_of(maker, chunk, i - 1, &n);
+        train_gather(maker, chunk, first, n);
+        recompute_layer(maker, chunk, first, n);
+        for (uint32_t k = i; k-- > first;) {
+            const ModelBlock *block = block_at(maker, chunk, k);
+            train_input_gradient(maker, block, !split);
+            if (block->kind == BLOCK_TOP && (k == 0 || block_at(maker, chunk, k - 1)->kind != BLOCK_TOP))
+                maker->tables = train_collect(maker, GROUP_OF_EP, COLLECTIVE_ALL_TO_ALL,
+                                              block_at(maker, chunk, 0)->received_B, 0, "row gradients", maker->ready);
+            if (split)
+                continue;
+            train_weight_gradient(maker, block, FALSE);
+            train_gradient(maker, chunk, block);
+        }
+        unit_ended(maker);
+        if (!split)
+            train_layer_ended(maker, chunk, block_at(maker, chunk, first)->layer);
+    }
+    if (own > 0)
+        send(maker, step, 1, own, boundary_bytes(maker, own - 1));
+    if (split)
+        return;
+    keep(maker, OP_FREE, chunk);
+    train_chunk_ended(maker, chunk);
+}
+
+static void
+step_weights(TrainMaker *maker, const Step *step)
+{
+    uint32_t chunk = step->chunk;
+    maker->ready = INDEX_NONE;
+    for (uint32_t i = maker->blocks[chunk]->len; i-- > 0;) {
+        const ModelBlock *block = block_at(maker, chunk, i);
+        train_weight_gradient(maker, block, TRUE);
+        train_gradient(maker, chunk, block);
+        if (i == 0 || block_at(maker, chunk, i - 1)->layer != block->layer)
+            train_layer_ended(maker, chunk, block->layer);
+    }
+    keep(maker, OP_FREE, chunk);
+    train_chunk_ended(maker, chunk);
+}
+
+/* ---- programs ---- */
+
+static void
+fill_blocks(TrainMaker *maker)
+{
+    const ModelDescription *model = maker->spec->model;
+    for (uint32_t c = 0; c < maker->schedule->chunks; c++) {
+        uint32_t first, end;
+        layout_stage(maker->spec->layout, model, c * maker->schedule->stages + maker->stage, &first, &end);
+        maker->blocks[c] = g_array_new(FALSE, FALSE, sizeof(ModelBlock));
+        for (uint32_t layer = first; layer < end; layer++)
+            for (uint32_t i = 0; i < model_n_blocks(model, layer); i++) {
+                ModelBlock block;
+                model_block(model, layer, i, &maker->shard, &block);
+                if (maker->spec->layout->pp == 1)
+                    block.tied_parameters = 0; /* the embedding itself is here */
+                g_array_append_val(maker->blocks[c], block);
+            }
+    }
+}
+
+static void
+fill_program(TrainMaker *maker)
+{
+    const GArray *steps = maker->schedule->steps[maker->stage];
+    train_stream(maker, STREAM_COMPUTE);
+    for (guint i = 0; i < steps->len; i++) {
+        const Step *step = &g_array_index(steps, Step, i);
+        if (maker->schedule->chunks > 1)
+            g_snprintf(maker->step, sizeof(maker->step), "%c%u.%u", "FBW"[step->kind], step -> micro_batch,
+                       step -> chunk);
+        else
+            g_snprintf(maker->step, sizeof(maker->step), "%c%u", "FBW"[step->kind], step -> micro_batch);
+        if (step->kind == STEP_F)
+            step_forward(maker, step);
+        else if (step->kind == STEP_B)
+            step_backward(maker, step);
+        else
+            step_weights(maker, step);
+    }
+    train_finish(maker);
+}
+
+static void
+maker_clear(TrainMaker *maker)
+{
+    for (uint32_t c = 0; c < maker->schedule->chunks; c++)
+        g_array_unref(maker->blocks[c]);
+    g_free(maker->blocks);
+    g_free(maker->group_streams);
+    g_free(maker->runs);
+    g_array_unref(maker->waits);
+    g_array_unref(maker->units);
+    g_array_unref(maker->later);
+    g_array_unref(maker->ends);
+}
+
+static uint32_t
+make_program(const TrainSpec *spec, const PipelineSchedule *schedule, Workload *workload,
+             const uint32_t groups[LAYOUT_GROUPS], uint32_t stage, uint32_t ep_member, gboolean several)
+{
+    uint32_t index = workload_add_program(workload, FALSE);
+    size_t n_streams = (size_t)LAYOUT_GROUPS * (1 + spec->gradients_in_flight);
+    TrainMaker maker = {.spec = spec,
+                        .schedule = schedule,
+                        .workload = workload,
+                        .program = workload_program(workload, index),
+                        .stage = stage,
+                        .shard = train_shard(spec),
+                        .blocks = g_new0(GArray *, schedule->chunks),
+                        .group_streams = g_new(uint32_t, n_streams),
+                        .ready = INDEX_NONE,
+                        .last = INDEX_NONE,
+                        .tables = INDEX_NONE,
+                        .waits = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                        .units = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+                        .runs = g_new0(uint32_t, schedule->chunks),
+                        .later = g_array_new(FALSE, FALSE, sizeof(Later)),
+                        .ends = g_array_new(FALSE, FALSE, sizeof(uint32_t))};
+    maker.shard.ep_member = ep_member;
+    memcpy(maker.groups, groups, sizeof(maker.groups));
+    memset(maker.streams, 0xff, sizeof(maker.streams));
+    memset(maker.group_streams, 0xff, n_streams * sizeof(uint32_t)); /* INDEX_NONE */
+    maker.program->name =
+        several ? g_strdup_printf("stage-%u-experts-%u", stage, ep_member) : g_strdup_printf("stage-%u", stage);
+    fill_blocks(&maker);
+    fill_program(&maker);
+    maker_clear(&maker);
+    return index;
+}
+
+static gboolean
+check_spec(const TrainSpec *spec, GError **error)
+{
+    const Layout *layout = spec->layout;
+    ModelShard shard = train_shard(spec);
+    if (!layout_check(layout, spec->model, &shard, spec->gpus, error))
+        return FALSE;
+    if (spec->model->kind == MODEL_DLRM && layout->pp > 1)
+        return error_input(error, "pp is %u; a DLRM in stages is not built", layout->pp);
+    if (spec->model->kind == MODEL_DLRM && layout->ep != layout->dp)
+        return error_input(error, "ep is %u and dp %u; a DLRM's tables are cut over all replicas: ep must be dp",
+                           layout->ep, layout->dp);
+    if (spec->model->kind != MODEL_TRANSFORMER && spec->recompute != RECOMPUTE_NONE)
+        return error_input(error, "recompute is %s; that is built for transformers", recompute_names[spec->recompute]);
+    if (spec->model->kind == MODEL_DLRM && spec->layout->zero == 3)
+        return error_input(error, "zero is 3; that is not built for a DLRM");
+    return TRUE;
+}
+
+Workload *
+train_program(const TrainSpec *spec, GError **error)
+{
+    const Layout *layout = spec->layout;
+    if (!check_spec(spec, error))
+        return NULL;
+    g_autoptr(PipelineSchedule) schedule = train_schedule(spec, error);
+    if (schedule == NULL)
+        return NULL;
+    g_autoptr(Workload) workload = workload_new((uint32_t)layout_ranks(layout));
+    const ModelDescription *model = spec->model;
+    gboolean tied = model->kind == MODEL_TRANSFORMER && model->transformer.tied;
+    gboolean several = model->kind == MODEL_TRANSFORMER && model->transformer.skew > 0 && layout->ep > 1;
+    uint32_t groups[LAYOUT_GROUPS], members = several ? layout->ep : 1;
+    layout_add_groups(layout, tied, workload, groups);
+    for (uint32_t stage = 0; stage < layout->pp; stage++)
+        for (uint32_t e = 0; e < members; e++)
+            make_program(spec, schedule, workload, groups, stage, e, several);
+    for (uint32_t r = 0; r < workload->n_ranks; r++)
+        workload->program_of_rank[r] =
+            layout_place(layout, AXIS_PP, r) * members + (several ? layout_place(layout, AXIS_EP, r) : 0);
+    workload->description = g_strdup_printf("%s, tp %u cp %u ep %u dp %u pp %u zero %u, %s, %u micro-batches of %u",
+                                            model->name, layout->tp, layout->cp, layout->ep, layout->dp, layout->pp,
+                                            layout->zero, schedule->name, schedule->micro_batches, spec->micro_batch);
+    return workload_check(workload, error) ? g_steal_pointer(&workload) : NULL;
+}
