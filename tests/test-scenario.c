@@ -338,7 +338,8 @@ static const struct {
     {"gpus: 8, placement", "gpu: 8, placement",
      ":14:105: jobs[0].gpu: unknown key; did you mean \"gpus\"? (known: name, trace, execution_trace, groups, sizes, "
      "dimensions, program, "
-     "format, gpus, model_parallel, rank_is, replicate, placement, iterations, warmup, until, arrival, start, "
+     "format, model, layout, schedule, micro_batch, global_batch, sequence, recompute, overlap, fused_attention, "
+     "optimiser_bytes, gpus, model_parallel, rank_is, replicate, placement, iterations, warmup, until, arrival, start, "
      "scale_bytes, "
      "compute_scale, "
      "peak, "
@@ -377,7 +378,7 @@ static const struct {
     {"groups: traces/llama/llama.json", "program: p",
      ":15:61: jobs[1].program: trace is given too; a job has one of them"},
     {"trace: [traces/llama/llama.*.et], groups: traces/llama/llama.json, format: chakra, ", "",
-     ":15:5: jobs[1]: needs trace or program"},
+     ":15:5: jobs[1]: needs trace, program or model"},
     {"trace: [traces/llama/llama.*.et]", "trace: []", ":15:25: jobs[1].trace: found an empty list"},
     {"gpus: 2, placement", "gpus: 3, placement", ":15:143: jobs[1].placement.gpus: found 2 GPUs, expected the job's 3"},
     {"north/B/0/0/gpu0", "north/A/0/0/gpu0",

@@ -32,6 +32,7 @@ EXTRA_DIST += topologies/two-buildings.yaml
 EXTRA_DIST += topologies/two-regions.yaml
 libtrainshed_a_SOURCES += src/cli/trace.c src/cli/trace_info.c src/cli/trace_info.h
 libtrainshed_a_SOURCES += src/cli/trace_collectives.c
+libtrainshed_a_SOURCES += src/cli/trace_generate.c src/cli/trace_generate.h
 libtrainshed_a_SOURCES += src/cli/trace_loggops.c src/cli/trace_loggops.h
 libtrainshed_a_SOURCES += src/cli/trace_survey.c src/cli/trace_survey.h
 dist_man_MANS += doc/trainshed-trace.1

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/subcommand.h"
 #include "cli/table.h"
+#include "cli/trace_generate.h"
 #include "cli/trace_info.h"
 #include "cli/trace_loggops.h"
 #include "cli/trace_survey.h"
@@ -268,6 +269,7 @@ static const Subcommand subcommands[] = {
     {"info", "FILES", "what a trace holds", run_info},
     {"check", "FILES", "all that is wrong with a trace", run_check},
     {"convert", "FILES -o OUT", "a trace in another format", run_convert},
+    {"generate", "FILE -o OUT", "the program of a training job that is described", trace_generate},
     {"loggops", "FILE", "when a GOAL schedule ends under LogGOPS", trace_loggops},
     {NULL},
 };
@@ -278,4 +280,4 @@ run(int argc, char **argv, GError **error)
     return subcommand_run(&(SubcommandTable){"trace", subcommands, NULL}, argc, argv, error);
 }
 
-const Command command_trace = {"trace", "recorded traces and programs: formats, info, check, convert", run};
+const Command command_trace = {"trace", "recorded traces and programs: formats, info, check, convert, generate", run};

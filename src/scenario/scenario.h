@@ -10,6 +10,7 @@
 #include "fabric/generate.h"
 #include "fabric/route.h"
 #include "fabric/topology_format.h"
+#include "scenario/training.h"
 #include "workload/trace_format.h"
 
 typedef struct {
@@ -23,6 +24,7 @@ typedef struct {
     char *sizes;             /* bytes of calls, for Nsight Systems; NULL = none */
     char *dimensions;        /* of the network that a Chakra trace was made for, "8x4"; NULL = none */
     char *program;           /* NULL where traces are given */
+    TrainingSpec training;   /* its model is NULL where one of these is given */
     char *format;            /* NULL = recognised */
     uint32_t gpus;           /* 0 = as many as the workload has ranks */
     PlacementSpec placement;

@@ -20,6 +20,7 @@ job_spec_clear(JobSpec *job)
     g_free(job->sizes);
     g_free(job->dimensions);
     g_free(job->program);
+    training_spec_clear(&job->training);
     g_free(job->format);
     g_free(job->placement.over);
     g_free(job->placement.axis);
@@ -136,6 +137,16 @@ static const Field job_fields[] = {
     {"dimensions", field_text, offsetof(JobSpec, dimensions)},
     {"program", field_file, offsetof(JobSpec, program)},
     {"format", field_text, offsetof(JobSpec, format)},
+    {"model", training_read_key, offsetof(JobSpec, training)},
+    {"layout", training_read_key, offsetof(JobSpec, training)},
+    {"schedule", training_read_key, offsetof(JobSpec, training)},
+    {"micro_batch", training_read_key, offsetof(JobSpec, training)},
+    {"global_batch", training_read_key, offsetof(JobSpec, training)},
+    {"sequence", training_read_key, offsetof(JobSpec, training)},
+    {"recompute", training_read_key, offsetof(JobSpec, training)},
+    {"overlap", training_read_key, offsetof(JobSpec, training)},
+    {"fused_attention", training_read_key, offsetof(JobSpec, training)},
+    {"optimiser_bytes", training_read_key, offsetof(JobSpec, training)},
     {"gpus", field_count, offsetof(JobSpec, gpus), 1, GPUS_LIMIT},
     {"model_parallel", field_count, offsetof(JobSpec, model_parallel), 1, GPUS_LIMIT},
     {"rank_is", field_choice, offsetof(JobSpec, rank_is), .names = trace_rank_is_names},
@@ -171,8 +182,13 @@ check_sources(const Reading *reading, const YamlNode *map, const JobSpec *job, G
         !not_both(reading, map, "program", "execution_trace", error) ||
         !not_both(reading, map, "program", "groups", error) || !not_both(reading, map, "program", "sizes", error))
         return FALSE;
-    if (job->trace == NULL && job->program == NULL)
-        return yaml_fail(reading->tree, map, error, "needs trace or program");
+    static const char *const others[] = {"trace", "program",    "format",         "execution_trace", "groups",
+                                         "sizes", "dimensions", "model_parallel", "rank_is",         "replicate"};
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        if (!not_both(reading, map, "model", others[i], error))
+            return FALSE;
+    if (job->trace == NULL && job->program == NULL && job->training.model == NULL)
+        return yaml_fail(reading->tree, map, error, "needs trace, program or model");
     return TRUE;
 }
 
@@ -209,11 +225,13 @@ read_job(const Reading *reading, const YamlNode *map, const Scenario *scenario, 
                      .collectives = scenario->collectives,
                      .line = map->line,
                      .column = map->column};
+    training_spec_init(&job->training);
     if (!fields_read(reading, map, job_fields, job, error))
         return FALSE;
     if (job->name == NULL)
         return yaml_fail(reading->tree, map, error, "needs a name");
-    return check_sources(reading, map, job, error) && check_lengths(reading, map, job, error);
+    return check_sources(reading, map, job, error) && check_lengths(reading, map, job, error) &&
+           training_check(reading, map, &job->training, job->gpus, error);
 }
 
 static gboolean

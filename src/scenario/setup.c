@@ -23,6 +23,8 @@ read_workload(const JobSpec *spec, GError **error)
                           .model_parallel = spec->model_parallel,
                           .replicate = spec->replicate,
                           .rank_is = spec->rank_is};
+    if (spec->training.model != NULL)
+        return training_workload(&spec->training, spec->gpus, error);
     if (spec->program != NULL) {
         char *one[] = {spec->program, NULL};
         source.files = one;
@@ -52,7 +54,7 @@ read_workloads(Setup *setup, GError **error)
         const JobSpec *spec = &scenario->jobs[j];
         setup->workloads[j] = read_workload(spec, error);
         if (setup->workloads[j] == NULL) {
-            prefix_job(scenario, j, spec->program ? ".program: " : ".trace: ", error);
+            prefix_job(scenario, j, spec->training.model ? ": " : spec->program ? ".program: " : ".trace: ", error);
             return FALSE;
         }
         uint32_t ranks = setup->workloads[j]->n_ranks;

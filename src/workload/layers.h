@@ -4,6 +4,7 @@
  * weight-gradient collective runs beside what follows and is waited for at the end of the iteration. */
 #pragma once
 
+#include "workload/model.h"
 #include "workload/program.h"
 
 typedef enum { PASS_FORWARD, PASS_INPUT_GRADIENT, PASS_WEIGHT_GRADIENT, LAYER_PASSES } LayerPass;
@@ -21,6 +22,7 @@ typedef struct {
     char *name;
     LayerWork work[LAYER_PASSES];
     SimTime update_ps;     /* after the weight gradient has been collected */
+    uint64_t parameters;   /* of a table with commas; else 0 */
     uint64_t activation_B; /* held from the forward pass to the end of the backward one; 0 = not known */
     gboolean checkpoint;   /* its output is kept */
     gboolean recomputes;   /* before its backward pass all layers after the last checkpoint before it run again */
@@ -41,6 +43,10 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(LayerTable, layer_table_free)
 
 /* A row without work: times 0, no collective. Valid until the next. */
 Layer *layer_table_add(LayerTable *table, const char *name);
+
+/* A table of layers with commas (layers_table.c) as a model: its numbers are those of one micro-batch of a rank,
+ * whatever the micro-batch. NULL with an INPUT error. */
+ModelDescription *layer_table_model(const char *path, GError **error);
 
 /* Groups of size ranks that are stride apart; the ranks of the workload divide by stride x size. Its index. */
 uint32_t layers_add_axis(Workload *workload, const char *name, uint32_t stride, uint32_t size);

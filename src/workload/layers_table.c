@@ -7,6 +7,7 @@
 #include "base/input.h"
 #include "base/units.h"
 #include "workload/layers.h"
+#include "workload/model_parts.h"
 #include "workload/trace_format.h"
 
 #include <math.h>
@@ -163,6 +164,7 @@ read_layer(Reader *reader, char **fields, GError **error)
     if (parameters * each > 0x1p60)
         return problem(reader, error, "the gradient has above 2^60 bytes");
     layer->activation_B = (uint64_t)activation;
+    layer->parameters = (uint64_t)parameters;
     LayerWork *gradient = &layer->work[PASS_WEIGHT_GRADIENT];
     gradient->bytes = (uint64_t)parameters * (uint64_t)each;
     gradient->collects = gradient->bytes > 0;
@@ -232,6 +234,68 @@ read_table(const TraceSource *source, GError **error)
         return g_steal_pointer(&workload);
     g_prefix_error(error, "%s: ", path);
     return NULL;
+}
+
+/* Bytes of a parameter's gradient, the same in all layers; 0 with an error. */
+static uint32_t
+gradient_bytes(const LayerTable *table, const char *path, GError **error)
+{
+    uint64_t each = 0;
+    for (guint i = 0; i < table->layers->len; i++) {
+        const Layer *layer = &g_array_index(table->layers, Layer, i);
+        uint64_t own = layer->parameters > 0 ? layer->work[PASS_WEIGHT_GRADIENT].bytes / layer->parameters : 0;
+        if (own == 0)
+            continue;
+        if (own > 8 || (each != 0 && own != each)) {
+            error_input(error, "%s: layer \"%s\" has parameter_bytes %" G_GUINT64_FORMAT ", expected %s", path,
+                        layer->name, own, own > 8 ? "1 to 8" : "those of the layers before it");
+            return 0;
+        }
+        each = own;
+    }
+    return each > 0 ? (uint32_t)each : 2;
+}
+
+static void
+add_row(ModelDescription *model, const Layer *layer)
+{
+    const LayerWork *forward = &layer->work[PASS_FORWARD], *backward = &layer->work[PASS_WEIGHT_GRADIENT];
+    ModelRow *row = model_add_row(model, layer->name);
+    row->forward_ps = forward->duration_ps;
+    row->backward_ps = backward->duration_ps;
+    row->forward_flops = forward->flops;
+    row->backward_flops = backward->flops;
+    row->forward_bytes = forward->bytes_moved;
+    row->backward_bytes = backward->bytes_moved;
+    row->activation_B = row->output_B = layer->activation_B;
+    row->parameters = layer->parameters;
+}
+
+ModelDescription *
+layer_table_model(const char *path, GError **error)
+{
+    size_t length;
+    g_autofree char *text = input_read_all(path, FILE_LIMIT, &length, error);
+    if (text == NULL)
+        return NULL;
+    if (!g_utf8_validate(text, (gssize)length, NULL)) {
+        error_input(error, "%s: is no UTF-8 text", path);
+        return NULL;
+    }
+    g_autoptr(LayerTable) table = layer_table_new();
+    char *files[] = {(char *)(uintptr_t)path, NULL};
+    TraceSource source = {.files = files, .n_files = 1};
+    Reader reader = {.source = &source, .table = table};
+    uint32_t each = read_lines(&reader, text + input_bom(text, length), error) ? gradient_bytes(table, path, error) : 0;
+    if (each == 0)
+        return NULL;
+    g_autofree char *name = g_path_get_basename(path);
+    ModelDescription *model = model_new(name, MODEL_LAYERS);
+    model->rows_whole = TRUE;
+    model->gradient_B = each;
+    for (guint i = 0; i < table->layers->len; i++)
+        add_row(model, &g_array_index(table->layers, Layer, i));
+    return model;
 }
 
 /* The first line that is no comment has name and parameters between commas. */

@@ -216,13 +216,17 @@ block_other(const ModelBlock *block, ModelPass pass, Recompute recompute, double
         *flops = block->other_flops;
         *bytes = block->other_bytes;
     } else if (pass == PASS_OF_INPUT) {
-        *flops = block->row_backward_flops >= 0 ? block->row_backward_flops : 2 * block->other_flops;
-        *bytes = block->row_backward_bytes >= 0 ? block->row_backward_bytes : 2 * block->other_bytes;
+        double share = 1 - block->row_weight_share;
+        *flops = block->row_backward_flops >= 0 ? share * block->row_backward_flops : 2 * block->other_flops;
+        *bytes = block->row_backward_bytes >= 0 ? share * block->row_backward_bytes : 2 * block->other_bytes;
         const Gemm any = {.core = TRUE};
         if (again(block, &any, recompute)) {
             *flops += recompute == RECOMPUTE_FULL ? block->other_flops : 0;
             *bytes += recompute == RECOMPUTE_FULL ? block->other_bytes : block->core_bytes;
         }
+    } else if (block->row_weight_share > 0) {
+        *flops = block->row_weight_share * MAX(block->row_backward_flops, 0);
+        *bytes = block->row_weight_share * MAX(block->row_backward_bytes, 0);
     }
 }
 

@@ -65,6 +65,7 @@ typedef struct {
     ModelKind kind;
     Transformer transformer;
     Dlrm dlrm;
+    gboolean rows_whole;          /* rows are of a micro-batch, not of a sample */
     GArray *rows;                 /* of ModelRow; NULL unless MODEL_LAYERS */
     double published_parameters;  /* as the source prints it; 0 = not known */
     uint32_t value_B, gradient_B; /* bytes of an activation or weight, of a gradient: 2 and 2 unless said */
@@ -145,6 +146,7 @@ typedef struct {
     double core_bytes;               /* of other_bytes: softmax and mask, done again under selective recomputation */
     double row_backward_flops, row_backward_bytes; /* of BLOCK_ROW: its own; -1 = as the forward pass tells */
     SimTime forward_ps, backward_ps;               /* recorded; -1 = by FLOPs and bytes */
+    double row_weight_share; /* of BLOCK_ROW's backward work: what the weight gradient does; 0 unless a schedule splits it */
     double fused_backward; /* FLOPs of core GEMMs backward / forward: 2, or 2.5 where the kernel makes scores again */
     /* Parameters on this rank. */
     uint64_t shared_parameters;     /* cut over tp */

@@ -117,7 +117,7 @@ static void
 rows_fill(const ModelDescription *model, uint32_t layer, uint32_t index, const ModelShard *shard, ModelBlock *block)
 {
     const ModelRow *row = &g_array_index(model->rows, ModelRow, layer);
-    uint64_t samples = shard->micro_batch;
+    uint64_t samples = model->rows_whole ? 1 : shard->micro_batch;
     (void)index;
     block->kind = BLOCK_ROW;
     block->name = row->name;

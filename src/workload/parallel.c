@@ -260,7 +260,8 @@ layout_add_groups(const Layout *layout, gboolean tied, Workload *workload, uint3
         LayoutGroup group = (LayoutGroup)g;
         uint32_t axes = axes_of(group), n = 1;
         groups[g] = INDEX_NONE;
-        if (layout_group_size(layout, group) < 2 || (group == GROUP_OF_EMBEDDING && !tied))
+        gboolean wanted = group == GROUP_OF_EMBEDDING ? tied : group != GROUP_OF_EDP || layout->ep > 1;
+        if (layout_group_size(layout, group) < 2 || !wanted)
             continue;
         for (int axis = 0; axis < LAYOUT_AXES; axis++)
             n *= axes & bit((LayoutAxis)axis) ? axis_size(layout, (LayoutAxis)axis) : 1;

@@ -6,7 +6,8 @@
  * placement (cluster/placement.h), which may name any group below.
  *
  * Groups of the workload, those of one rank left out: tp, cp, ep, pp; dp: ranks with the same dense parameters (cp is
- * among them: its ranks hold the same weights); edp: ranks with the same experts; shard and replica: dp cut into
+ * among them: its ranks hold the same weights); edp: ranks with the same experts (with ep 1 they are
+ * dp); shard and replica: dp cut into
  * partition groups, and across them (hybrid sharding); embedding: first and last stage, where a tied embedding lives on
  * both. */
 #pragma once

@@ -17,7 +17,7 @@ is_hybrid(const TrainMaker *maker)
 static LayoutGroup
 cut_over(const TrainMaker *maker, gboolean experts)
 {
-    return experts ? GROUP_OF_EDP : is_hybrid(maker) ? GROUP_OF_SHARD : GROUP_OF_DP;
+    return experts && maker->spec->layout->ep > 1 ? GROUP_OF_EDP : is_hybrid(maker) ? GROUP_OF_SHARD : GROUP_OF_DP;
 }
 
 /* ---- parameters ---- */
@@ -114,7 +114,7 @@ flush(TrainMaker *maker, uint32_t chunk, gboolean experts, uint32_t layer)
         return;
     CollectiveKind kind = layout->zero == 0 ? COLLECTIVE_ALL_REDUCE : COLLECTIVE_REDUCE_SCATTER;
     reduce(maker, cut_over(maker, experts), kind, bytes, layer, bucket->op);
-    if (is_hybrid(maker) && !experts && is_last(maker, chunk)) {
+    if (is_hybrid(maker) && is_last(maker, chunk)) {
         uint64_t own = (bytes + layout->shard_ranks - 1) / layout->shard_ranks;
         uint32_t dep =
             maker->spec->overlap_gradients ? g_array_index(maker->ends, uint32_t, maker->ends->len - 1) : INDEX_NONE;
@@ -235,6 +235,6 @@ train_finish(TrainMaker *maker)
     uint32_t value_B = spec->model->value_B;
     train_collect(maker, cut_over(maker, FALSE), COLLECTIVE_ALL_GATHER, owned.dense * value_B, INDEX_NONE, "parameters",
                   maker->last);
-    train_collect(maker, GROUP_OF_EDP, COLLECTIVE_ALL_GATHER, owned.experts * value_B, INDEX_NONE, "expert parameters",
+    train_collect(maker, cut_over(maker, TRUE), COLLECTIVE_ALL_GATHER, owned.experts * value_B, INDEX_NONE, "expert parameters",
                   maker->last);
 }

@@ -130,7 +130,10 @@ static void
 price_by_roofline(const ModelBlock *block, ModelPass pass, Recompute recompute, Op *op)
 {
     if (block->forward_ps >= 0 || block->backward_ps >= 0) {
-        op->duration_ps = pass == PASS_OF_FORWARD ? block->forward_ps : pass == PASS_OF_INPUT ? block->backward_ps : 0;
+        SimTime weights = (SimTime)((double)block->backward_ps * block->row_weight_share);
+        const SimTime times[] = {block->forward_ps, block->backward_ps < 0 ? -1 : block->backward_ps - weights,
+                                 block->backward_ps < 0 ? -1 : weights};
+        op->duration_ps = times[pass];
         if (op->duration_ps >= 0)
             return;
     }
@@ -348,6 +351,8 @@ fill_blocks(TrainMaker *maker)
             for (uint32_t i = 0; i < model_n_blocks(model, layer); i++) {
                 ModelBlock block;
                 model_block(model, layer, i, &maker->shard, &block);
+                if (block.kind == BLOCK_ROW && block.n_gemms == 0 && maker->schedule->split)
+                    block.row_weight_share = 0.5; /* a linear layer's two gradients cost alike */
                 if (maker->spec->layout->pp == 1)
                     block.tied_parameters = 0; /* the embedding itself is here */
                 g_array_append_val(maker->blocks[c], block);
@@ -425,8 +430,8 @@ make_program(const TrainSpec *spec, const PipelineSchedule *schedule, Workload *
     return index;
 }
 
-static gboolean
-check_spec(const TrainSpec *spec, GError **error)
+gboolean
+train_check(const TrainSpec *spec, GError **error)
 {
     const Layout *layout = spec->layout;
     ModelShard shard = train_shard(spec);
@@ -441,14 +446,17 @@ check_spec(const TrainSpec *spec, GError **error)
         return error_input(error, "recompute is %s; that is built for transformers", recompute_names[spec->recompute]);
     if (spec->model->kind == MODEL_DLRM && spec->layout->zero == 3)
         return error_input(error, "zero is 3; that is not built for a DLRM");
-    return TRUE;
+    if (spec->schedule_file != NULL)
+        return train_micro_batches(spec, error) > 0;
+    g_autoptr(PipelineSchedule) schedule = train_schedule(spec, error);
+    return schedule != NULL;
 }
 
 Workload *
 train_program(const TrainSpec *spec, GError **error)
 {
     const Layout *layout = spec->layout;
-    if (!check_spec(spec, error))
+    if (!train_check(spec, error))
         return NULL;
     g_autoptr(PipelineSchedule) schedule = train_schedule(spec, error);
     if (schedule == NULL)

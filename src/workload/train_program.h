@@ -51,5 +51,8 @@ uint32_t train_micro_batches(const TrainSpec *spec, GError **error);
 /* The schedule, checked; NULL with an INPUT error. */
 PipelineSchedule *train_schedule(const TrainSpec *spec, GError **error);
 
+/* Refuses a layout that cannot be, batches that do not divide, a schedule's chunks; a schedule's file is not opened. */
+gboolean train_check(const TrainSpec *spec, GError **error);
+
 /* NULL with an INPUT error that names the key and its numbers. What it points to is borrowed for the call only. */
 Workload *train_program(const TrainSpec *spec, GError **error);

@@ -1,0 +1,169 @@
+#!/bin/sh
+# test-train.sh - training jobs by description, as their user has them: what crosses a cut, how long a pipeline takes,
+# trace generate, and what is refused
+folder=$(mktemp -d) || exit 1
+trap 'rm -rf "$folder"' EXIT
+out=$folder/out
+err=$folder/err
+n=0
+failed=0
+
+result() {
+    n=$((n + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $n - $2"
+    else
+        echo "not ok $n - $2"
+        sed 's/^/# out: /' "$out"
+        sed 's/^/# err: /' "$err"
+        failed=1
+    fi
+}
+
+# equal FOUND EXPECTED NAME
+equal() {
+    [ "$1" = "$2" ]
+    status=$?
+    [ $status -eq 0 ] || echo "found $1, expected $2" >"$out"
+    result $status "$3"
+}
+
+# Two buildings of 16 GPUs.
+cat >"$folder/two.yaml" <<'END'
+name: two
+fabric:
+  generate:
+    server: {gpus: 8, gpu: {name: h100, peak: 989 TFLOP/s, memory: 80 GiB, memory_bandwidth: 3350 GB/s}, nvlink: {rate: 450 GB/s, latency: 300 ns}, nics: 8, nic: {rate: 400 Gb/s}}
+    zone: {servers: 2, network: rail, link: {rate: 400 Gb/s, latency: 600 ns}}
+    buildings: [{name: A, zones: 1}, {name: B, zones: 1}]
+    cuts: [{between: buildings, links: 4, rate: 400 Gb/s, length: 2 km}]
+baseline: false
+jobs:
+  - name: job
+    model: {preset: llama-3-8b, layers: 4, sequence: 2048}
+    layout: {tp: 4, dp: 4, pp: 2}
+    global_batch: 16
+    fused_attention: true
+    placement: {policy: axis, axis: pp, over: building}
+    iterations: 2
+END
+
+# crossed ARGUMENT...: bytes from A to B and from B to A over the cut in one iteration, into $crossed.
+crossed() {
+    rm -f "$folder/run.db"
+    "$TRAINSHED" run "$folder/two.yaml" -q -o "$folder/run.db" "$@" >"$out" 2>"$err"
+    crossed=$("$TRAINSHED" query --csv "$folder/run.db" "SELECT group_concat(b, ' ') FROM (SELECT sum(bytes) / 2 AS b
+        FROM link_usage JOIN link ON link.id = link_id WHERE kind = 'interbuilding' AND src_building <> '' GROUP BY
+        src_building ORDER BY src_building)" 2>>"$err" | tail -n 1)
+}
+
+# PP: 16 sequences x 2,048 tokens x 4,096 values x 2 bytes, forward out of A, gradients out of B; every rank of tp sends
+# all of it, or a quarter with sequence parallelism or scatter-gather.
+bytes=$((16 * 2048 * 4096 * 2))
+crossed
+equal "$crossed" "$((4 * bytes)) $((4 * bytes))" "pp over the cut: each of tp's four ranks sends what goes on"
+crossed --set 'jobs[0].layout.sequence_parallel=true'
+equal "$crossed" "$bytes $bytes" "pp over the cut, sequence parallel: 268,435,456 bytes a way"
+crossed --set 'jobs[0].layout.scatter_gather=true'
+equal "$crossed" "$bytes $bytes" "pp over the cut, scattered and gathered: the same"
+
+# DP: rings of 4, half of each in a building: two links cross, one a way, and carry 2 (n - 1) / n of the gradients; with
+# ZeRO-1 as reduce-scatter and all-gather. Parameters: embedding and head 128,256 x 4,096 each, 4 layers of
+# 218,103,808 in matrices (a fourth of it on a rank), norms whole on all four ranks of tp.
+cut=$((2 * 128256 * 4096 + 4 * 218103808))
+whole=$((4 * 2 * 4096 + 4096))
+gradients=$((2 * (cut + 4 * whole)))
+for zero in 0 1; do
+    crossed --set 'jobs[0].placement.axis=dp' --set "jobs[0].layout.zero=$zero"
+    equal "$crossed" "$((gradients * 3 / 2)) $((gradients * 3 / 2))" "dp over the cut, ZeRO-$zero: 3/2 of the gradients a way"
+done
+# ZeRO-3: 4 micro-batches, 2 all-gathers and a reduce-scatter each: 3/4 of the parameters 12 times.
+crossed --set 'jobs[0].placement.axis=dp' --set 'jobs[0].layout.zero=3'
+equal "$crossed" "$((gradients * 9)) $((gradients * 9))" "dp over the cut, ZeRO-3: 9 times the parameters a way"
+
+# EP: 8 experts on 4 ranks, half of them over there: 4 all-to-alls a layer and micro-batch, 2,048 x 2 rows of 4,096
+# values from each rank; with tp 1 and pp 2, 16 replicas, ranks of ep half and half.
+# 2 stages x 2 ranks of ep in A send half of their rows; 4 micro-batches; 2 layers of experts a stage. The dense part of
+# the gradients goes in rings over the same four ranks.
+rows=$((2048 * 2 * 4096 * 2))
+dense=$((2 * (2 * 32000 * 4096 + 4096 + 4 * (41943040 + 2 * 4096 + 8 * 4096))))
+crossed --set 'jobs[0].model={preset: mixtral-8x7b, layers: 4, sequence: 2048}' \
+    --set 'jobs[0].layout={ep: 4, dp: 4, pp: 2}' --set 'jobs[0].placement.axis=ep'
+equal "$crossed" "$((4 * 4 * 4 * 2 * rows / 2 + dense * 3 / 2)) $((4 * 4 * 4 * 2 * rows / 2 + dense * 3 / 2))" \
+    "ep over the cut: half of all rows a way, four times a layer, and the dense gradients"
+
+# A pipeline of four equal stages without communication to speak of: 10 us forward, 20 us backward.
+cat >"$folder/four.csv" <<'END'
+name,forward_time,backward_time,parameters,activation_bytes
+a,10 us,20 us,0,1
+b,10 us,20 us,0,1
+c,10 us,20 us,0,1
+d,10 us,20 us,0,1
+END
+cat >"$folder/four.yaml" <<'END'
+fabric:
+  generate:
+    server: {gpus: 4, gpu: {name: any, peak: 1 TFLOP/s, memory: 80 GiB, memory_bandwidth: 1 TB/s}, nvlink: {rate: 1 TB/s, latency: 0 ns}, nics: 1, nic: {rate: 400 Gb/s}}
+    zone: {servers: 1, network: rail, link: {rate: 400 Gb/s, latency: 0 ns}}
+    buildings: [{name: A, zones: 1}]
+baseline: false
+jobs:
+  - {name: job, model: {table: four.csv}, layout: {pp: 4}, global_batch: 8, iterations: 5, warmup: 2}
+END
+
+# lasts NAME PS ARGUMENT...: the mean iteration; messages of one byte take a picosecond each.
+lasts() {
+    name=$1
+    expected=$2
+    shift 2
+    rm -f "$folder/run.db"
+    "$TRAINSHED" run "$folder/four.yaml" -q -o "$folder/run.db" "$@" >"$out" 2>"$err"
+    length=$("$TRAINSHED" query --csv "$folder/run.db" "SELECT CAST(shared_ps AS INTEGER) FROM v_job" 2>>"$err" | tail -n 1)
+    echo "length: $length" >>"$out"
+    [ "$length" -ge "$expected" ] 2>/dev/null && [ "$length" -le $((expected + 100)) ]
+    result $? "$name"
+}
+lasts "GPipe: (m + p - 1)(t_f + t_b)" 330000000 --set 'jobs[0].schedule=gpipe'
+lasts "1F1B: the same" 330000000 --set 'jobs[0].schedule=1f1b'
+lasts "zero-bubble H1: m and a third of the bubble" 270000000 --set 'jobs[0].schedule=zb-h1'
+lasts "zero-bubble H2: no bubble" 240000000 --set 'jobs[0].schedule=zb-h2'
+printf 'a,5 us,10 us,0,1\n' >"$folder/row"
+{
+    head -n 1 "$folder/four.csv"
+    for i in 1 2 3 4 5 6 7 8; do cat "$folder/row"; done
+} >"$folder/eight.csv"
+lasts "interleaved over two chunks: half of the bubble" 285000000 --set 'jobs[0].model.table=eight.csv' \
+    --set 'jobs[0].layout.virtual_stages=2'
+printf 'F0 F1 F2 F3 F4 F5 F6 F7 B0 B1 B2 B3 B4 B5 B6 B7\n%.0s' 1 2 3 4 >"$folder/own"
+lasts "a schedule of one's own" 330000000 --set 'jobs[0].schedule={file: own}'
+
+# generate: the same text from a scenario's job and from a file of its keys; it runs like the description.
+"$TRAINSHED" trace generate "$folder/two.yaml" -o "$folder/a.program" >"$out" 2>"$err" &&
+    printf 'model: {preset: llama-3-8b, layers: 4, sequence: 2048}\nlayout: {tp: 4, dp: 4, pp: 2}\nglobal_batch: 16\nfused_attention: true\n' >"$folder/alone.yaml" &&
+    "$TRAINSHED" trace generate "$folder/alone.yaml" -o "$folder/b.program" >>"$out" 2>>"$err" &&
+    cmp "$folder/a.program" "$folder/b.program" >>"$out" 2>&1
+result $? "trace generate of a scenario's job and of its keys alone"
+"$TRAINSHED" trace check "$folder/a.program" >"$out" 2>"$err" && grep -q '^program: 32 ranks, no problems$' "$out"
+result $? "what it writes is read again"
+"$TRAINSHED" trace generate "$folder/alone.yaml" --set layout.dp=8 >"$out" 2>"$err" && grep -q '^ranks  *64$' "$out"
+result $? "without -o it is told; --set changes a value"
+
+# refused MESSAGE ARGUMENT...: of trace generate, exit 2 with this message behind the file's name.
+refused() {
+    message=$1
+    shift
+    "$TRAINSHED" trace generate "$folder/two.yaml" "$@" >"$out" 2>"$err"
+    [ $? -eq 2 ] && [ "$(cat "$err")" = "trainshed: $folder/two.yaml$message" ]
+    result $? "refused: $*"
+}
+refused ':12:13: jobs[0].layout: tp 4 x cp 1 x dp 4 x pp 2 is 32 ranks, but gpus is 64' --set 'jobs[0].gpus=64'
+refused ': --set: jobs[0].layout.tp: found 0, expected 1 to 16777216' --set 'jobs[0].layout.tp=0'
+refused ': --set: jobs[0].layout: model llama-3-8b: tp 3 does not divide the heads, 32' --set 'jobs[0].layout={tp: 3}'
+refused ':12:13: jobs[0].layout: global_batch 18 does not divide by dp 4 x micro_batch 1' --set 'jobs[0].global_batch=18'
+refused ': --set: jobs[0].model: there is no model "llama-3-405"; did you mean "llama-3-405b"' --set 'jobs[0].model=llama-3-405'
+refused ': --set: jobs[0].model: model model: vocabulary is 0, expected 1 to 16777216' --set 'jobs[0].model={layers: 4, hidden: 64, heads: 4}'
+refused ': --set: jobs[0].schedule: found "2f2b", expected one of gpipe, 1f1b, interleaved, zb-h1, zb-h2; did you mean "1f1b"?' --set 'jobs[0].schedule=2f2b'
+refused ': there is no job "beta"' --job beta
+refused ': --set: jobs[0].trace: model is given too; a job has one of them' --set 'jobs[0].trace=[a]'
+echo "1..$n"
+exit $failed
