@@ -51,6 +51,18 @@ static char *given_twice[] = {TEXT("A/0/0/gpu0"), TEXT("A/0/0/gpu0"), NULL};
 static char *given_unknown[] = {TEXT("A/0/0/gpu0"), TEXT("C/0/0/gpu0"), NULL};
 static char *given[] = {TEXT("B/0/1/gpu3"), TEXT("A/0/0/gpu2"), NULL};
 
+static PlacementRule dp_buildings[] = {{TEXT("dp"), TEXT("building"), NULL}};
+static PlacementRule dp_twice[] = {{TEXT("dp"), TEXT("building"), NULL}, {TEXT("dp"), TEXT("server"), NULL}};
+static PlacementRule dp_servers[] = {
+    {TEXT("dp"), TEXT("server"), NULL}, {TEXT("tp"), NULL, TEXT("server")}, {TEXT("dp"), NULL, TEXT("rail")}};
+static PlacementRule dp_inside[] = {{TEXT("dp"), NULL, TEXT("server")}};
+static PlacementRule tp_servers[] = {{TEXT("tp"), TEXT("server"), NULL}, {TEXT("dp"), NULL, TEXT("rail")}};
+static PlacementRule pp_buildings[] = {{TEXT("pp"), TEXT("building"), NULL}};
+#define MAP(list)                                                                                                      \
+    {                                                                                                                  \
+        .policy = PLACEMENT_MAP, .rules = (list), .n_rules = G_N_ELEMENTS(list)                                        \
+    }
+
 static const struct {
     PlacementSpec spec;
     uint32_t ranks;
@@ -93,6 +105,14 @@ static const struct {
      4,
      {0},
      "policy axis: the job has no axis \"pp\""},
+    /* tp pairs 0 1, 2 3, 4 5, 6 7 */
+    {MAP(dp_buildings), 8, {0, 1, 2, 3, 8, 9, 10, 11}, NULL},
+    {MAP(dp_twice), 8, {0, 1, 4, 5, 8, 9, 12, 13}, NULL},
+    {MAP(dp_servers), 8, {0, 1, 4, 5, 8, 9, 12, 13}, NULL},
+    {MAP(dp_inside), 8, {0, 4, 1, 5, 2, 6, 3, 7}, NULL},
+    {MAP(tp_servers), 8, {0}, "dp inside a rail: of its 4 ranks, rank 0 comes to rail 0 and rank 2 to rail 1"},
+    {MAP(tp_servers), 12, {0}, "6 asked for in server A/0/0, which has 4 free"},
+    {MAP(pp_buildings), 8, {0}, "policy map: the job has no axis \"pp\" of more than one rank"},
 };
 
 START_TEST(policies)

@@ -26,24 +26,6 @@ choice_clear(Choice *choice)
     g_ptr_array_unref(choice->names);
 }
 
-/* "north/A" of a building, "north/A/0" of a zone, "north/A/0/3" of a server; a GPU without one is alone. */
-static char *
-unit_name(const Node *node, const char *over)
-{
-    const char *parts[5];
-    size_t n = 0;
-    if (*node->region)
-        parts[n++] = node->region;
-    if (*node->building)
-        parts[n++] = node->building;
-    if (strcmp(over, "building") != 0 && *node->zone)
-        parts[n++] = node->zone;
-    if (strcmp(over, "server") == 0)
-        parts[n++] = *node->server ? node->server : node->name;
-    parts[n] = NULL;
-    return g_strjoinv("/", (char **)parts);
-}
-
 static void
 collect(Choice *choice, const gboolean *taken, const char *over)
 {
@@ -53,7 +35,7 @@ collect(Choice *choice, const gboolean *taken, const char *over)
     for (uint32_t i = 0; i < n; i++) {
         if (taken[all[i]])
             continue;
-        char *name = unit_name(fabric_node(choice->fabric, all[i]), over);
+        char *name = placement_unit_name(fabric_node(choice->fabric, all[i]), over);
         gpointer number;
         if (!g_hash_table_lookup_extended(seen, name, NULL, &number)) {
             number = GUINT_TO_POINTER(choice->names->len);
@@ -247,6 +229,14 @@ place_axis(Choice *choice, GError **error)
 }
 
 static gboolean
+place_map(Choice *choice, GError **error)
+{
+    return enough(choice, error) &&
+           placement_map(choice->spec->rules, choice->spec->n_rules, choice->fabric, choice->workload,
+                         (const uint32_t *)(const void *)choice->gpus->data, choice->gpus->len, choice->nodes, error);
+}
+
+static gboolean
 place_given(Choice *choice, GError **error)
 {
     char **names = choice->spec->gpus;
@@ -277,7 +267,7 @@ static const struct {
     [PLACEMENT_PACKED] = {"packed", FALSE, place_packed}, [PLACEMENT_SPREAD] = {"spread", FALSE, place_spread},
     [PLACEMENT_RANDOM] = {"random", FALSE, place_random}, [PLACEMENT_BUILDING] = {"building", TRUE, place_building},
     [PLACEMENT_RAIL] = {"rail", FALSE, place_rail},       [PLACEMENT_AXIS] = {"axis", FALSE, place_axis},
-    [PLACEMENT_GIVEN] = {"given", FALSE, place_given},
+    [PLACEMENT_MAP] = {"map", FALSE, place_map},          [PLACEMENT_GIVEN] = {"given", FALSE, place_given},
 };
 
 gboolean

@@ -3,8 +3,7 @@
  * A policy is one function and one line in placement.c's table. GPUs are not shared between jobs. */
 #pragma once
 
-#include "fabric/fabric.h"
-#include "workload/program.h"
+#include "cluster/placement_map.h"
 
 typedef enum {
     PLACEMENT_PACKED,
@@ -13,14 +12,17 @@ typedef enum {
     PLACEMENT_BUILDING,
     PLACEMENT_RAIL,
     PLACEMENT_AXIS,
+    PLACEMENT_MAP,
     PLACEMENT_GIVEN
 } PlacementPolicy;
 
 typedef struct {
     PlacementPolicy policy;
-    char *over;  /* spread, axis: "building", "zone" or "server" (the default): the level over which ranks are laid out;
-                    building: the building's name, NULL = the first with room */
-    char *axis;  /* axis: the mesh axis whose members go to different units of `over` */
+    char *over; /* spread, axis: "building", "zone" or "server" (the default): the level over which ranks are laid out;
+                   building: the building's name, NULL = the first with room */
+    char *axis; /* axis: the mesh axis whose members go to different units of `over` */
+    PlacementRule *rules; /* map: axis by axis */
+    uint32_t n_rules;
     char **gpus; /* given: node names, one a rank; NULL-terminated */
 } PlacementSpec;
 

@@ -8,6 +8,7 @@ libtrainshed_a_SOURCES += src/cluster/meeting.c
 libtrainshed_a_SOURCES += src/cluster/memo.c src/cluster/memo.h
 libtrainshed_a_SOURCES += src/cluster/observer.h
 libtrainshed_a_SOURCES += src/cluster/pastime.c src/cluster/pastime.h
+libtrainshed_a_SOURCES += src/cluster/placement_map.c src/cluster/placement_map.h
 libtrainshed_a_SOURCES += src/cluster/placement.c src/cluster/placement.h
 libtrainshed_a_SOURCES += src/cluster/rank.c
 libtrainshed_a_SOURCES += src/cluster/run.h

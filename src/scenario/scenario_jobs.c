@@ -25,6 +25,12 @@ job_spec_clear(JobSpec *job)
     g_free(job->placement.over);
     g_free(job->placement.axis);
     g_strfreev(job->placement.gpus);
+    for (uint32_t i = 0; i < job->placement.n_rules; i++) {
+        g_free(job->placement.rules[i].axis);
+        g_free(job->placement.rules[i].across);
+        g_free(job->placement.rules[i].inside);
+    }
+    g_free(job->placement.rules);
 }
 
 /* The names are those of the table of policies. */
@@ -41,21 +47,54 @@ read_policy(const Reading *reading, const YamlNode *node, const Field *field, vo
     return TRUE;
 }
 
+static const Field rule_fields[] = {
+    {"axis", field_text, offsetof(PlacementRule, axis)},
+    {"across", field_text, offsetof(PlacementRule, across)},
+    {"inside", field_text, offsetof(PlacementRule, inside)},
+    {NULL},
+};
+
+/* `map`: a list of {axis, across} and {axis, inside}. */
+static gboolean
+read_rules(const Reading *reading, const YamlNode *list, const Field *field, void *base, GError **error)
+{
+    PlacementSpec *placement = base;
+    static const char *const insides[] = {"building", "zone", "server", "rail", NULL};
+    if (!field_is_list(reading, list, error))
+        return FALSE;
+    placement->rules = g_new0(PlacementRule, list->values->len + 1);
+    for (guint i = 0; i < list->values->len; i++) {
+        const YamlNode *node = list->values->pdata[i];
+        PlacementRule *rule = &placement->rules[placement->n_rules++];
+        unsigned unit;
+        if (!fields_read(reading, node, rule_fields, rule, error))
+            return FALSE;
+        if (rule->axis == NULL || (rule->across == NULL) == (rule->inside == NULL))
+            return yaml_fail(reading->tree, node, error, "needs axis, and one of across and inside");
+        if (rule->across ? !field_name(reading, yaml_get(node, "across"), units, &unit, error)
+                         : !field_name(reading, yaml_get(node, "inside"), insides, &unit, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static const Field placement_fields[] = {
     {"policy", read_policy},
     {"over", field_text, offsetof(PlacementSpec, over)},
     {"axis", field_text, offsetof(PlacementSpec, axis)},
+    {"map", read_rules},
     {"gpus", field_texts, offsetof(PlacementSpec, gpus)},
     {NULL},
 };
 
-/* What each policy makes of `over`, `axis` and `gpus`. */
+/* What each policy makes of `over`, `axis`, `map` and `gpus`. */
 static const struct {
-    gboolean over, axis, gpus;
+    gboolean over, axis, map, gpus;
 } uses[] = {
     [PLACEMENT_SPREAD] = {.over = TRUE},
     [PLACEMENT_BUILDING] = {.over = TRUE},
     [PLACEMENT_AXIS] = {.over = TRUE, .axis = TRUE},
+    [PLACEMENT_MAP] = {.map = TRUE},
     [PLACEMENT_GIVEN] = {.gpus = TRUE},
 };
 
@@ -90,10 +129,13 @@ read_placement(const Reading *reading, const YamlNode *node, const Field *field,
         return yaml_fail(reading->tree, node, error, "needs a policy");
     gboolean over = policy < G_N_ELEMENTS(uses) && uses[policy].over;
     gboolean axis = policy < G_N_ELEMENTS(uses) && uses[policy].axis;
+    gboolean map = policy < G_N_ELEMENTS(uses) && uses[policy].map;
     gboolean gpus = policy < G_N_ELEMENTS(uses) && uses[policy].gpus;
     if (!unused(reading, node, "over", over, policy, error) || !unused(reading, node, "axis", axis, policy, error) ||
-        !unused(reading, node, "gpus", gpus, policy, error))
+        !unused(reading, node, "map", map, policy, error) || !unused(reading, node, "gpus", gpus, policy, error))
         return FALSE;
+    if (map && placement->n_rules == 0)
+        return yaml_fail(reading->tree, node, error, "policy map needs map: a list of axes, across or inside what");
     if (gpus && placement->gpus == NULL)
         return yaml_fail(reading->tree, node, error, "policy given needs gpus: a list of node names, one a rank");
     if (axis && (placement->axis == NULL || placement->over == NULL))
