@@ -346,7 +346,7 @@ static const struct {
      "memory_bandwidth, collectives)"},
     {"policy: spread", "policy: spred",
      ":14:134: jobs[0].placement.policy: found \"spred\", expected one of packed, spread, random, building, rail, "
-     "axis, "
+     "axis, map, "
      "given; did you mean \"spread\"?"},
     {"policy: spread, over: building", "over: building", ":14:125: jobs[0].placement: needs a policy"},
     {"policy: spread, over: building", "policy: packed, over: building",
