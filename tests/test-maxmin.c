@@ -4,12 +4,16 @@
 #include "base/random.h"
 #include "network/level_fill.h"
 #include "network/maxmin.h"
+#include "network/maxmin_state.h"
 
 #include <math.h>
 
 /* The slow and obvious answer: all flows that nothing holds yet rise to the level at which something does, again and
  * again. */
 enum { MOST_LINKS = 40, MOST_FLOWS = 400, MOST_USES = 12 };
+
+/* Of what kind flows are: any weights, caps and coefficients; all 1, some with caps; all 1 and nothing else. */
+typedef enum { ANY, EVEN, UNCAPPED } Kind;
 
 typedef struct {
     gboolean live;
@@ -19,12 +23,12 @@ typedef struct {
     uint32_t id; /* in the solver */
     double rate; /* by reference */
     gboolean held;
-} Flow;
+} ModelFlow;
 
 typedef struct {
     double capacity[MOST_LINKS];
     uint32_t n_links, n_flows;
-    Flow flows[MOST_FLOWS];
+    ModelFlow flows[MOST_FLOWS];
 } Model;
 
 static double
@@ -51,7 +55,7 @@ reference_solve(Model *model)
         double load[MOST_LINKS] = {0}, weight[MOST_LINKS] = {0};
         gboolean any = FALSE;
         for (uint32_t f = 0; f < model->n_flows; f++) {
-            const Flow *flow = &model->flows[f];
+            const ModelFlow *flow = &model->flows[f];
             any |= !flow->held;
             for (uint32_t i = 0; flow->live && i < flow->n; i++) {
                 if (flow->held)
@@ -64,7 +68,7 @@ reference_solve(Model *model)
             return;
         double level = level_that_holds(model, load, weight);
         for (uint32_t f = 0; f < model->n_flows; f++) {
-            Flow *flow = &model->flows[f];
+            ModelFlow *flow = &model->flows[f];
             if (flow->held)
                 continue;
             flow->rate = flow->weight * level;
@@ -85,7 +89,7 @@ check_invariants(const Model *model, const MaxMin *solver)
 {
     double load[MOST_LINKS] = {0}, highest[MOST_LINKS] = {0};
     for (uint32_t f = 0; f < model->n_flows; f++) {
-        const Flow *flow = &model->flows[f];
+        const ModelFlow *flow = &model->flows[f];
         for (uint32_t i = 0; flow->live && i < flow->n; i++) {
             uint32_t l = flow->uses[i].link;
             load[l] += flow->uses[i].coefficient * maxmin_rate(solver, flow->id);
@@ -98,7 +102,7 @@ check_invariants(const Model *model, const MaxMin *solver)
         ck_assert_double_eq_tol(maxmin_load(solver, l), load[l], 1e-9 * (1 + model->capacity[l]));
     }
     for (uint32_t f = 0; f < model->n_flows; f++) {
-        const Flow *flow = &model->flows[f];
+        const ModelFlow *flow = &model->flows[f];
         if (!flow->live)
             continue;
         double rate = maxmin_rate(solver, flow->id), level = rate / flow->weight;
@@ -116,7 +120,7 @@ check_against_reference(Model *model, const MaxMin *solver, int seed, int round)
 {
     reference_solve(model);
     for (uint32_t f = 0; f < model->n_flows; f++) {
-        const Flow *flow = &model->flows[f];
+        const ModelFlow *flow = &model->flows[f];
         if (!flow->live)
             continue;
         double rate = maxmin_rate(solver, flow->id);
@@ -127,29 +131,29 @@ check_against_reference(Model *model, const MaxMin *solver, int seed, int round)
 }
 
 static void
-random_flow(Flow *flow, uint32_t n_links, gboolean even, Random *dice)
+random_flow(ModelFlow *flow, uint32_t n_links, Kind kind, Random *dice)
 {
     static const double coefficients[] = {1, 1, 1, 0.5, 0.0625, 2, 3, 1.0 / 3};
-    *flow = (Flow){.live = TRUE, .weight = 1, .cap = INFINITY};
+    *flow = (ModelFlow){.live = TRUE, .weight = 1, .cap = INFINITY};
     flow->n = 1 + (uint32_t)random_below(dice, MOST_USES - 1);
     uint32_t first = (uint32_t)random_below(dice, n_links);
     for (uint32_t i = 0; i < flow->n; i++) { /* distinct: a stride through the links */
         flow->uses[i].link = (first + i * (1 + n_links / 11)) % n_links;
-        flow->uses[i].coefficient = even ? 1 : coefficients[random_below(dice, G_N_ELEMENTS(coefficients))];
+        flow->uses[i].coefficient = kind != ANY ? 1 : coefficients[random_below(dice, G_N_ELEMENTS(coefficients))];
         for (uint32_t k = 0; k < i; k++)
             if (flow->uses[k].link == flow->uses[i].link) {
                 flow->n = i;
                 return;
             }
     }
-    if (!even && random_below(dice, 4) == 0)
+    if (kind == ANY && random_below(dice, 4) == 0)
         flow->weight = 1 + (double)random_below(dice, 8);
-    if (random_below(dice, 4) == 0)
+    if (kind != UNCAPPED && random_below(dice, 4) == 0)
         flow->cap = 1e4 * (1 + (double)random_below(dice, 60));
 }
 
 static void
-random_change(Model *model, MaxMin *solver, gboolean even, Random *dice)
+random_change(Model *model, MaxMin *solver, Kind kind, Random *dice)
 {
     uint64_t what = random_below(dice, 10);
     if (what == 0) {
@@ -158,8 +162,8 @@ random_change(Model *model, MaxMin *solver, gboolean even, Random *dice)
         maxmin_set_capacity(solver, l, model->capacity[l]);
         return;
     }
-    uint32_t f = (uint32_t)random_below(dice, MOST_FLOWS / (even ? 1 : 4));
-    Flow *flow = &model->flows[f];
+    uint32_t f = (uint32_t)random_below(dice, MOST_FLOWS / (kind != ANY ? 1 : 4));
+    ModelFlow *flow = &model->flows[f];
     if (f >= model->n_flows) {
         f = model->n_flows++;
         flow = &model->flows[f];
@@ -174,16 +178,17 @@ random_change(Model *model, MaxMin *solver, gboolean even, Random *dice)
             return;
         }
     }
-    random_flow(flow, model->n_links, even, dice);
+    random_flow(flow, model->n_links, kind, dice);
     flow->id = maxmin_add(solver, flow->uses, flow->n, flow->weight, flow->cap);
 }
 
 /* Random changes, a few an instant: every solve equals the full one, and tells exactly whose rate changed. */
 static void
-random_changes(int seed)
+random_changes(int seed, gboolean climbing)
 {
     Random dice = random_named((uint64_t)seed, "maxmin");
     gboolean even = seed % 3 == 0; /* equal capacities and weights: ties everywhere */
+    Kind kind = climbing ? UNCAPPED : even ? EVEN : ANY;
     g_autofree Model *model = g_new0(Model, 1);
     model->n_links = 3 + (uint32_t)random_below(&dice, MOST_LINKS - 3);
     g_autoptr(MaxMin) solver = maxmin_new(model->n_links);
@@ -193,9 +198,9 @@ random_changes(int seed)
     }
     for (int round = 0; round < 40; round++) {
         g_autofree double *before = g_new0(double, MOST_FLOWS);
-        uint64_t n_changes = round == 0 ? (even ? 300 : 60) : 1 + random_below(&dice, 4);
+        uint64_t n_changes = round == 0 ? (kind != ANY ? 300 : 60) : 1 + random_below(&dice, 4);
         for (uint64_t i = 0; i < n_changes; i++)
-            random_change(model, solver, even, &dice);
+            random_change(model, solver, kind, &dice);
         for (uint32_t f = 0; f < model->n_flows; f++)
             before[f] = model->flows[f].live ? maxmin_rate(solver, model->flows[f].id) : 0;
         uint32_t n_changed;
@@ -209,6 +214,8 @@ random_changes(int seed)
                 ck_assert_double_eq(before[f], maxmin_rate(solver, model->flows[f].id));
         }
         check_against_reference(model, solver, seed, round);
+        if (climbing && solver->ladder == NULL)
+            maxmin_ladder_begin(solver);
     }
 }
 
@@ -230,7 +237,7 @@ random_changes_by_link(int seed)
     g_autofree uint32_t *holder = g_new0(uint32_t, MOST_FLOWS + 1);
     for (int round = 0; round < 40; round++) {
         for (uint64_t n = round == 0 ? 8 : 1 + random_below(&dice, 4); n > 0; n--)
-            random_change(model, solver, even, &dice);
+            random_change(model, solver, even ? EVEN : ANY, &dice);
         uint32_t n_flows, n_links;
         const uint32_t *links, *flows = maxmin_solve_by_link(solver, &n_flows, &links, &n_links);
         for (uint32_t i = 0; i < n_flows; i++) {
@@ -283,7 +290,14 @@ END_TEST
 START_TEST(random_changes_equal_a_full_solve)
 {
     for (int seed = 10 * _i; seed < 10 * _i + 10; seed++)
-        random_changes(seed);
+        random_changes(seed, FALSE);
+}
+END_TEST
+
+START_TEST(climbs_equal_a_full_solve)
+{
+    for (int seed = 10 * _i; seed < 10 * _i + 10; seed++)
+        random_changes(seed, TRUE);
 }
 END_TEST
 
@@ -305,7 +319,7 @@ START_TEST(a_filling_at_once_equals_the_solver)
     FlowColor colors[MOST_FLOWS];
     uint8_t full[MOST_LINKS];
     for (uint32_t f = 0; f < model->n_flows; f++) {
-        Flow *flow = &model->flows[f];
+        ModelFlow *flow = &model->flows[f];
         random_flow(flow, model->n_links, !split, &dice);
         flow->weight = 1;
         flow->cap = random_below(&dice, 4) == 0 ? 1e4 * (1 + (double)random_below(&dice, 8)) : INFINITY;
@@ -467,6 +481,7 @@ main(void)
     tcase_add_test(cases, an_equal_flow_takes_the_place);
     tcase_add_test(cases, rates_round_down_to_what_integers_count);
     tcase_add_loop_test(cases, random_changes_equal_a_full_solve, 0, 40);
+    tcase_add_loop_test(cases, climbs_equal_a_full_solve, 0, 40);
     tcase_add_loop_test(cases, a_filling_at_once_equals_the_solver, 0, 60);
     tcase_add_test(cases, a_link_is_told_of_before_its_first_even_flow);
     tcase_add_loop_test(cases, rates_by_link_are_those_of_flows, 0, 20);

@@ -9,6 +9,7 @@
 #include <string.h>
 
 typedef __int128 Fixed;
+typedef unsigned __int128 UFixed;
 enum { FIXED_BITS = 72 };
 
 /* 0 <= value < 2^55. */
@@ -38,7 +39,7 @@ fixed_double(Fixed value)
 static inline Fixed
 fixed_less(Fixed value, Fixed part)
 {
-    return (Fixed)((unsigned __int128)value - (unsigned __int128)part);
+    return (Fixed)((UFixed)value - (UFixed)part);
 }
 
 /* coefficient x rate, given the rate also as an integer: most coefficients are 1. */

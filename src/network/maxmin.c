@@ -66,6 +66,7 @@ maxmin_free(MaxMin *solver)
 {
     if (solver == NULL)
         return;
+    maxmin_ladder_end(solver);
     for (uint32_t l = 0; l < solver->n_links; l++) {
         g_free(solver->links[l].places);
         g_free(solver->links[l].held);
@@ -95,6 +96,7 @@ maxmin_free(MaxMin *solver)
 uint32_t
 maxmin_add_link(MaxMin *solver, double capacity)
 {
+    maxmin_ladder_end(solver);
     if (solver->n_links == solver->links_room)
         resize_links(solver, MAX(64, solver->links_room * 2));
     uint32_t link = solver->n_links++;
@@ -354,6 +356,10 @@ maxmin_add(MaxMin *solver, const MaxMinUse *uses, uint32_t n_uses, double weight
     if (weight != 1 && solver->unit_weights) {
         maxmin_wake_all(solver);
         solver->unit_weights = FALSE;
+    }
+    if (isfinite(cap) && !solver->capped) {
+        maxmin_ladder_end(solver);
+        solver->capped = TRUE;
     }
     if (weight != floor(weight) || weight >= 0x1p20)
         solver->whole_weights = FALSE;

@@ -162,6 +162,7 @@ look_at_link(MaxMin *solver, HeapEntry top, double *level)
 void
 maxmin_fill(MaxMin *solver)
 {
+    maxmin_ladder_end(solver);
     open_all(solver);
     begin_heap(solver);
     double level = 0;

@@ -73,12 +73,15 @@ maxmin_wake(MaxMin *solver, uint32_t l)
         if (++held->n_others > MOST_OTHERS)
             forget_others(held, holder);
     }
+    if (solver->ladder != NULL)
+        maxmin_ladder_join(solver, l);
     maxmin_touch(solver, l);
 }
 
 void
 maxmin_wake_all(MaxMin *solver)
 {
+    maxmin_ladder_end(solver);
     for (uint32_t l = 0; l < solver->n_links; l++)
         if (solver->sums[l].flags & LINK_IDLE)
             maxmin_wake(solver, l);
@@ -87,10 +90,10 @@ maxmin_wake_all(MaxMin *solver)
 gboolean
 maxmin_may_rest(const MaxMin *solver, uint32_t l)
 {
-    enum { FEW = 8 }; /* of fewer it is no gain */
+    enum { FEW = 8 }; /* of fewer it is no gain, but on a ladder */
     const LinkState *link = &solver->links[l];
     const LinkSums *sums = &solver->sums[l];
-    if (!is_even(solver) || sums->n_held > 0 || link->n - link->n_gone < FEW)
+    if (!is_even(solver) || sums->n_held > 0 || (solver->ladder == NULL && link->n - link->n_gone < FEW))
         return FALSE;
     return link->capacity - fixed_double(sums->rest) < link->capacity * (1 - 0x1p-6 - 0x1p-8);
 }
@@ -122,6 +125,8 @@ maxmin_rest(MaxMin *solver, uint32_t l)
     if (rest < 0)
         return;
     sums->rest = rest;
+    if (solver->ladder != NULL)
+        maxmin_ladder_leave(solver, l);
     sums->flags = (uint8_t)((sums->flags & ~LINK_KNOWN) | LINK_IDLE);
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t f = link->places[i].flow, holder = solver->holder[f];
@@ -163,6 +168,11 @@ maxmin_touch(MaxMin *solver, uint32_t l)
     if (sums->flags & LINK_IDLE) {
         if (sums->rest < 0)
             maxmin_wake(solver, l);
+        return;
+    }
+    if (solver->ladder != NULL) {
+        maxmin_note_touched(solver, l);
+        maxmin_ladder_touch(solver, l);
         return;
     }
     if (sums->flags & LINK_PENDING)
@@ -305,9 +315,13 @@ maxmin_insert(MaxMin *solver, uint32_t f)
         if (solver->sums[holder].n_held == 0) {
             solver->sums[holder].level = level;
             solver->sums[holder].ceiling = ceiling_over(level);
+            if (solver->ladder != NULL)
+                maxmin_ladder_level(solver, holder);
         }
         maxmin_list_held(solver, f, holder);
     }
+    if (solver->ladder != NULL)
+        maxmin_ladder_enter(solver, f);
     Taking taking = taking_of(solver, f, holder);
     for (uint32_t u = span.first; u < span.first + span.n; u++) {
         LinkSums *sums = &solver->sums[solver->use_link[u]];
@@ -329,6 +343,8 @@ maxmin_take_out(MaxMin *solver, uint32_t f)
     uint32_t holder = solver->holder[f];
     double weight = weight_of(solver, f);
     Taking taking = taking_of(solver, f, holder);
+    if (solver->ladder != NULL)
+        maxmin_ladder_exit(solver, f);
     for (uint32_t u = span.first; u < span.first + span.n; u++) {
         LinkSums *sums = &solver->sums[solver->use_link[u]];
         double coefficient = coefficient_of(solver, u);
@@ -372,5 +388,7 @@ maxmin_move(MaxMin *solver, uint32_t f, uint32_t holder)
         solver->holder[f] = HOLDER_CAP;
     else
         maxmin_list_held(solver, f, holder);
+    if (solver->ladder != NULL)
+        maxmin_ladder_move(solver, f, before);
     touch_all(solver, span);
 }

@@ -46,6 +46,23 @@ sum_weight(MaxMin *solver, uint32_t l)
     }
 }
 
+static uint32_t
+find_above_on_ladder(MaxMin *solver, uint32_t l, double level)
+{
+    uint32_t n_guests, n = 0;
+    const uint32_t *guests = maxmin_ladder_guests(solver, l, &n_guests);
+    double highest = 0;
+    for (uint32_t i = 0; i < n_guests; i++) {
+        double its = solver->sums[solver->holder[guests[i]]].level;
+        if (its > level)
+            solver->candidates[n++] = (Candidate){guests[i], 1, its};
+        else
+            highest = MAX(highest, its);
+    }
+    solver->sums[l].guest = highest;
+    return n;
+}
+
 /* The guests above a level, as candidates; the highest of the others is the bound from now on. */
 static uint32_t
 find_above(MaxMin *solver, uint32_t l, double level)
@@ -59,6 +76,8 @@ find_above(MaxMin *solver, uint32_t l, double level)
         solver->candidates_room = MAX(link->n, 2 * solver->candidates_room);
         solver->candidates = g_renew(Candidate, solver->candidates, solver->candidates_room);
     }
+    if (solver->ladder != NULL)
+        return find_above_on_ladder(solver, l, level);
     for (uint32_t i = 0; i < link->n; i++) {
         uint32_t f = link->places[i].flow, holder = solver->holder[f];
         if (holder >= solver->n_links && !is_counted(solver, f))
@@ -130,6 +149,8 @@ seize(MaxMin *solver, uint32_t l)
             if (sums->n_held == 0) {
                 sums->level = level;
                 sums->ceiling = ceiling_over(level);
+                if (solver->ladder != NULL)
+                    maxmin_ladder_level(solver, l);
             }
             maxmin_move(solver, it->flow, l);
         } else {
@@ -198,6 +219,7 @@ pass_on_even(MaxMin *solver, uint32_t l, double level)
         if (held[i].n_others > SURE_OTHERS)
             pass_to_more(solver, &held[i], l, more, level);
     }
+    solver->n_passed += before.n_held;
     own->rest = before.rest;
     own->guest = before.guest;
 }
@@ -241,13 +263,32 @@ look_at(MaxMin *solver, uint32_t l)
         if (fabs(level - sums->level) <= SAME * level)
             break;
         maxmin_mind_ceiling(solver, l, level);
-        if (is_even(solver))
+        if (solver->ladder != NULL)
+            ;
+        else if (is_even(solver))
             pass_on_even(solver, l, level);
         else
             pass_on(solver, l, level);
         sums->level = level;
+        if (solver->ladder != NULL)
+            maxmin_ladder_level(solver, l);
         break;
     }
+}
+
+/* All from the lowest that was touched up; FALSE: it takes too long. */
+static gboolean
+climb(MaxMin *solver)
+{
+    enum { FEW_CLIMBED = 8 };
+    uint64_t looks = 0;
+    for (uint32_t l; (l = maxmin_ladder_next(solver)) != INDEX_NONE;) {
+        if (looks++ > FEW_LOOKS + FEW_CLIMBED * (uint64_t)solver->n_links)
+            return FALSE;
+        look_at(solver, l);
+        maxmin_ladder_place(solver, l);
+    }
+    return TRUE;
 }
 
 /* Looks at all links that may not be as they should, from the lowest up; FALSE: it takes too long. */
@@ -255,6 +296,8 @@ static gboolean
 settle(MaxMin *solver)
 {
     uint64_t looks = 0;
+    if (solver->ladder != NULL)
+        return climb(solver);
     while (solver->n_heap > 0 || solver->spare.n > 0) {
         if (looks++ > FEW_LOOKS + 8 * (uint64_t)solver->touching.n)
             return FALSE;
@@ -322,6 +365,24 @@ let_rest(MaxMin *solver)
     }
 }
 
+/* Whether the next solves climb or pass on: the one is worth while where nearly all would be passed on to. */
+static void
+choose_way(MaxMin *solver)
+{
+    enum { SOME = 64, SHARE = 8, FEW = 1024 };
+    if (solver->ladder != NULL) {
+        if (!maxmin_ladder_pays(solver))
+            maxmin_ladder_end(solver);
+        return;
+    }
+    if (++solver->n_passing < SOME)
+        return;
+    uint64_t passed = solver->n_passed / solver->n_passing;
+    solver->n_passed = solver->n_passing = 0;
+    if (passed > FEW && passed * SHARE > solver->n_live && is_even(solver) && !solver->capped)
+        maxmin_ladder_begin(solver);
+}
+
 static void
 solve(MaxMin *solver)
 {
@@ -335,6 +396,7 @@ solve(MaxMin *solver)
         maxmin_fill(solver);
     tell(solver);
     let_rest(solver);
+    choose_way(solver);
 }
 
 static void

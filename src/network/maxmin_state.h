@@ -17,6 +17,7 @@
 #include "base/index.h"
 #include "network/fixed.h"
 #include "network/maxmin.h"
+#include "network/maxmin_ladder.h"
 
 /* Relative width within which two levels count as equal, and a link as full. */
 #define LEVEL_SLACK 1e-11
@@ -121,6 +122,10 @@ struct MaxMin {
     uint32_t n_flows, flows_room, free_flow;
     uint32_t n_live;
     uint32_t n_solves;
+    Ladder *ladder;         /* NULL = changes are passed on */
+    uint64_t n_passed;      /* uses told of a change: of the solves since */
+    uint32_t n_passing;     /* so many */
+    gboolean capped;        /* has any flow ever had a cap? */
     gboolean unit_weights;  /* has every flow ever had a weight of 1? */
     gboolean whole_weights; /* has every flow ever had a whole weight below 2^20, and coefficients of 1? */
     uint32_t *use_link;

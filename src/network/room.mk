@@ -22,6 +22,7 @@ libtrainshed_a_SOURCES += src/network/count.c src/network/count.h src/network/fi
 libtrainshed_a_SOURCES += src/network/link_clock.c src/network/link_clock.h
 libtrainshed_a_SOURCES += src/network/maxmin.c src/network/maxmin.h src/network/maxmin_fill.c src/network/maxmin_heap.c
 libtrainshed_a_SOURCES += src/network/maxmin_hold.c src/network/maxmin_solve.c src/network/maxmin_state.h
+libtrainshed_a_SOURCES += src/network/maxmin_ladder.c src/network/maxmin_ladder.h
 libtrainshed_a_SOURCES += src/network/model.h
 libtrainshed_a_SOURCES += src/network/network.c src/network/network.h
 libtrainshed_a_SOURCES += src/network/observer.h
