@@ -281,6 +281,39 @@ START_TEST(expert_all_to_alls)
 }
 END_TEST
 
+/* Experts whole where attention is cut over tp 4: ep 8 is the 4 ranks of tp in 2 replicas; each sends its own quarter
+ * of the tokens, nothing is gathered over tp for the experts, and a rank holds one expert of 3 x 4,096 x 14,336. */
+START_TEST(whole_experts)
+{
+    g_autoptr(ModelDescription) model = model_preset("mixtral-8x7b", NULL);
+    model->transformer.skew = _i == 1 ? 1 : 0;
+    Layout layout = layout_default();
+    layout.tp = 4;
+    layout.dp = 4;
+    layout.ep = 8;
+    layout.expert_tp = 1;
+    layout.sequence_parallel = TRUE;
+    TrainSpec spec = train_spec_default(model, &layout);
+    spec.sequence = 4096;
+    spec.global_batch = 4 * 3;
+    g_autoptr(Workload) workload = made(&spec);
+    ck_assert_uint_eq(workload->n_ranks, 16);
+    ck_assert_uint_eq(workload->programs->len, _i == 1 ? 8 : 1);
+    uint32_t n;
+    const uint32_t *members = workload_members(workload, workload_find_group(workload, "ep"), 9, &n);
+    static const uint32_t expected[] = {8, 9, 10, 11, 12, 13, 14, 15};
+    ck_assert_uint_eq(n, 8);
+    ck_assert_mem_eq(members, expected, sizeof(expected));
+    uint64_t routed = 0, rows = 4096 / 4 * 2;
+    for (uint32_t member = 0; member < 8; member++)
+        routed += sum_of(workload, _i == 1 ? member : 0, "ep", COLLECTIVE_ALL_TO_ALL, NULL).bytes;
+    ck_assert_uint_eq(routed, 8 * 3 * 4 * 32 * rows * 4096 * 2);
+    ck_assert_uint_eq(sum_of(workload, 0, "edp", COLLECTIVE_ALL_REDUCE, NULL).bytes, 2ull * 32 * 3 * 4096 * 14336);
+    /* attention alone (and embedding, head) meets over tp: forward and backward of 32 layers */
+    ck_assert_uint_eq(sum_of(workload, 0, "tp", COLLECTIVE_REDUCE_SCATTER, NULL).n, 3 * (2 * 32 + 2));
+}
+END_TEST
+
 /* cp: keys and values of all tokens are gathered before attention, again backward, and their gradients scattered. */
 START_TEST(context_exchange)
 {
@@ -406,6 +439,7 @@ main(void)
     tcase_add_loop_test(tcase, zero_stages, 0, 4);
     tcase_add_loop_test(tcase, hybrid_shard, 0, 2);
     tcase_add_loop_test(tcase, expert_all_to_alls, 0, 3);
+    tcase_add_loop_test(tcase, whole_experts, 0, 2);
     tcase_add_test(tcase, context_exchange);
     tcase_add_loop_test(tcase, flops_are_kept, 0, 6);
     tcase_add_loop_test(tcase, refused, 0, G_N_ELEMENTS(bad));

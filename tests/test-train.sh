@@ -163,6 +163,9 @@ refused ':12:13: jobs[0].layout: global_batch 18 does not divide by dp 4 x micro
 refused ': --set: jobs[0].model: there is no model "llama-3-405"; did you mean "llama-3-405b"' --set 'jobs[0].model=llama-3-405'
 refused ': --set: jobs[0].model: model model: vocabulary is 0, expected 1 to 16777216' --set 'jobs[0].model={layers: 4, hidden: 64, heads: 4}'
 refused ': --set: jobs[0].schedule: found "2f2b", expected one of gpipe, 1f1b, interleaved, zb-h1, zb-h2; did you mean "1f1b"?' --set 'jobs[0].schedule=2f2b'
+refused ': --set: jobs[0].layout: expert_tp 1 with tp 4 needs sequence_parallel: each rank routes its own tokens' --set 'jobs[0].layout={tp: 4, ep: 8, dp: 4, expert_tp: 1}'
+refused ': --set: jobs[0].layout: tp 4 does not divide ep 6, which counts its ranks with expert_tp 1' --set 'jobs[0].layout={tp: 4, ep: 6, dp: 6, expert_tp: 1, sequence_parallel: true}'
+refused ': --set: jobs[0].layout: expert_tp is 2, expected 1 or tp, 4' --set 'jobs[0].layout={tp: 4, ep: 4, dp: 4, expert_tp: 2}'
 refused ': there is no job "beta"' --job beta
 refused ': --set: jobs[0].trace: model is given too; a job has one of them' --set 'jobs[0].trace=[a]'
 echo "1..$n"

@@ -85,6 +85,7 @@ static const Field layout_fields[] = {
     {"pp", field_count, offsetof(Layout, pp), 1, MOST},
     {"virtual_stages", field_count, offsetof(Layout, virtual_stages), 1, 65536},
     {"stages", read_stages},
+    {"expert_tp", field_count, offsetof(Layout, expert_tp), 1, MOST},
     {"zero", field_count, offsetof(Layout, zero), 0, 3},
     {"shard_ranks", field_count, offsetof(Layout, shard_ranks), 1, MOST},
     {"sequence_parallel", field_flag, offsetof(Layout, sequence_parallel)},

@@ -94,10 +94,11 @@ extern const char *const recompute_names[]; /* none, selective, full, NULL */
 
 /* How a layer is cut. All 1 and a micro-batch of 1 is the whole layer on one rank. */
 typedef struct {
-    uint32_t micro_batch; /* sequences, or samples */
-    uint32_t sequence;    /* tokens; 0 = the model's */
-    uint32_t tp, cp, ep;  /* ranks that share it; ep shares experts (and the tables of a DLRM) alone */
-    uint32_t ep_member;   /* which share of the experts, where their load is uneven */
+    uint32_t micro_batch;   /* sequences, or samples */
+    uint32_t sequence;      /* tokens; 0 = the model's */
+    uint32_t tp, cp, ep;    /* ranks that share it; ep shares experts (and the tables of a DLRM) alone */
+    uint32_t ep_member;     /* which share of the experts, where their load is uneven */
+    gboolean experts_whole; /* a rank has its experts whole, not cut over tp, and ep counts ranks of tp too */
     gboolean sequence_parallel;
     gboolean fused_attention; /* scores are not written to memory (FlashAttention) */
     Recompute recompute;
@@ -146,12 +147,13 @@ typedef struct {
     double core_bytes;               /* of other_bytes: softmax and mask, done again under selective recomputation */
     double row_backward_flops, row_backward_bytes; /* of BLOCK_ROW: its own; -1 = as the forward pass tells */
     SimTime forward_ps, backward_ps;               /* recorded; -1 = by FLOPs and bytes */
-    double row_weight_share; /* of BLOCK_ROW's backward work: what the weight gradient does; 0 unless a schedule splits it */
-    double fused_backward; /* FLOPs of core GEMMs backward / forward: 2, or 2.5 where the kernel makes scores again */
+    double row_weight_share; /* of BLOCK_ROW's backward work: what the weight gradient does; 0 unless a schedule splits
+                                it */
+    double fused_backward;   /* FLOPs of core GEMMs backward / forward: 2, or 2.5 where the kernel makes scores again */
     /* Parameters on this rank. */
     uint64_t shared_parameters;     /* cut over tp */
     uint64_t replicated_parameters; /* whole on every rank of tp */
-    uint64_t expert_parameters;     /* cut over ep (and tp) */
+    uint64_t expert_parameters;     /* cut over ep (and tp, unless experts_whole) */
     uint64_t tied_parameters;       /* a copy of the embedding where the head lives on another stage; cut over tp */
     /* Bytes. */
     uint64_t kept_B;     /* for the backward pass, under the shard's recomputation */

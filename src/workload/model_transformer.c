@@ -191,7 +191,7 @@ static void
 add_ffn(const Sizes *s, const char *up, const char *down, uint64_t rows, uint64_t width, uint64_t batch,
         ModelBlock *block)
 {
-    uint64_t wide = width / s->tp, matrices = s->t->gated ? 2 : 1;
+    uint64_t wide = width, matrices = s->t->gated ? 2 : 1;
     block_add_gemm(block, up, rows, matrices * wide, s->h, batch, (uint32_t)s->v);
     block_add_gemm(block, down, rows, s->h, wide, batch, (uint32_t)s->v);
     block->other_bytes += (double)(s->v * rows * wide * batch * (matrices + 1));
@@ -204,7 +204,7 @@ fill_mlp(const Sizes *s, ModelBlock *block)
     uint64_t wide = t->ffn / s->tp, matrices = t->gated ? 2 : 1;
     block->kind = BLOCK_MLP;
     block->other_bytes = (double)(s->v * s->P * s->h) * 5 + (t->dropout ? (double)(s->P * s->h) : 0);
-    add_ffn(s, "up", "down", s->T, t->ffn, 1, block);
+    add_ffn(s, "up", "down", s->T, t->ffn / s->tp, 1, block);
     block->shared_parameters = (matrices + 1) * s->h * wide + (t->bias ? matrices * wide : 0);
     block->replicated_parameters = norm_parameters(t) + (t->bias ? s->h : 0);
     block->reduced_B = s->v * s->T * s->h;
@@ -256,7 +256,9 @@ static void
 fill_experts(const Sizes *s, ModelBlock *block)
 {
     const Transformer *t = s->t;
-    uint64_t ep = s->shard->ep, experts = t->experts / ep, matrices = t->gated ? 2 : 1, wide = t->expert_ffn / s->tp;
+    uint64_t ep = s->shard->ep, experts = t->experts / ep, matrices = t->gated ? 2 : 1;
+    gboolean whole = s->shard->experts_whole;
+    uint64_t wide = t->expert_ffn / (whole ? 1 : s->tp), shared = (uint64_t)t->shared * t->expert_ffn / s->tp;
     g_autofree uint64_t *rows = g_new0(uint64_t, ep);
     uint64_t sent = routed_rows(s, rows), own = rows[s->shard->ep_member] * ep; /* all of ep send alike */
     uint64_t worked = s->shard->sequence_parallel ? own * s->tp : own;          /* gathered over tp */
@@ -264,16 +266,16 @@ fill_experts(const Sizes *s, ModelBlock *block)
     block->other_bytes = (double)(s->v * s->P * s->h) * 5 + 2.0 * (double)(s->v * (sent + own) * s->h);
     block_add_gemm(block, "router", s->P, t->experts, s->h, 1, (uint32_t)s->v);
     if (t->shared > 0)
-        add_ffn(s, "shared up", "shared down", s->T, (uint64_t)t->shared * t->expert_ffn, 1, block);
-    add_ffn(s, "experts up", "experts down", (worked + experts - 1) / experts, t->expert_ffn, experts, block);
-    block->shared_parameters = (matrices + 1) * s->h * wide * t->shared;
+        add_ffn(s, "shared up", "shared down", s->T, (uint64_t)t->shared * t->expert_ffn / s->tp, 1, block);
+    add_ffn(s, "experts up", "experts down", (worked + experts - 1) / experts, wide, experts, block);
+    block->shared_parameters = (matrices + 1) * s->h * shared;
     block->replicated_parameters = norm_parameters(t) + s->h * t->experts + (t->router_bias ? t->experts : 0);
     block->expert_parameters = (matrices + 1) * s->h * wide * experts;
     block->routed_B = ep > 1 ? s->v * sent * s->h : 0;
     block->received_B = ep > 1 ? s->v * own * s->h : 0;
-    block->gathered_B = s->shard->sequence_parallel && s->tp > 1 ? s->v * worked * s->h : 0;
+    block->gathered_B = s->shard->sequence_parallel && s->tp > 1 && !whole ? s->v * worked * s->h : 0;
     block->reduced_B = s->shard->sequence_parallel && t->shared == 0 ? 0 : s->v * s->T * s->h;
-    uint64_t hidden = (matrices + 1) * wide * (worked + t->shared * s->T);
+    uint64_t hidden = (matrices + 1) * (wide * worked + shared * s->T);
     keep(s, s->v * (2 * s->P * s->h + worked * s->h + sent * s->h + hidden) + 4 * s->P * t->experts, 0, FALSE, block);
 }
 
@@ -386,7 +388,7 @@ check(const ModelDescription *model, const ModelShard *shard, GError **error)
     if (t->experts == 0)
         return shard->ep == 1 || error_input(error, "ep is %u, but the model has no experts", shard->ep);
     return divides("ep", shard->ep, "the experts,", t->experts, error) &&
-           divides("tp", shard->tp, "expert_ffn,", t->expert_ffn, error);
+           divides("tp", shard->experts_whole ? 1 : shard->tp, "expert_ffn,", t->expert_ffn, error);
 }
 
 const ModelFamily model_transformer_family = {layers, blocks, fill, settle, check};

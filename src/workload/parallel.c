@@ -37,10 +37,24 @@ layout_ranks(const Layout *layout)
     return inner > MOST_RANKS || outer > MOST_RANKS ? UINT64_MAX : inner * outer;
 }
 
+gboolean
+layout_experts_whole(const Layout *layout)
+{
+    return layout->expert_tp == 1 && layout->tp > 1 && layout->ep > 1;
+}
+
+/* Replicas whose experts differ. */
+static uint32_t
+expert_replicas(const Layout *layout)
+{
+    return layout_experts_whole(layout) ? layout->ep / layout->tp : layout->ep;
+}
+
 static uint32_t
 axis_size(const Layout *layout, LayoutAxis axis)
 {
-    const uint32_t sizes[LAYOUT_AXES] = {layout->tp, layout->cp, layout->ep, layout->dp / layout->ep, layout->pp};
+    const uint32_t sizes[LAYOUT_AXES] = {layout->tp, layout->cp, expert_replicas(layout),
+                                         layout->dp / expert_replicas(layout), layout->pp};
     return sizes[axis];
 }
 
@@ -121,6 +135,24 @@ check_sharding(const Layout *layout, GError **error)
     return TRUE;
 }
 
+static gboolean
+check_experts(const Layout *layout, GError **error)
+{
+    if (layout->expert_tp > 1 && layout->expert_tp != layout->tp)
+        return error_input(error, "expert_tp is %u, expected 1 or tp, %u", layout->expert_tp, layout->tp);
+    if (layout_experts_whole(layout) && !layout->sequence_parallel)
+        return error_input(error, "expert_tp 1 with tp %u needs sequence_parallel: each rank routes its own tokens",
+                           layout->tp);
+    if (layout_experts_whole(layout) && layout->ep % layout->tp != 0)
+        return error_input(error, "tp %u does not divide ep %u, which counts its ranks with expert_tp 1", layout->tp,
+                           layout->ep);
+    if (layout->dp % expert_replicas(layout) == 0)
+        return TRUE;
+    if (layout_experts_whole(layout))
+        return error_input(error, "ep %u / tp %u does not divide dp %u", layout->ep, layout->tp, layout->dp);
+    return error_input(error, "ep %u does not divide dp %u", layout->ep, layout->dp);
+}
+
 gboolean
 layout_check(const Layout *layout, const ModelDescription *model, const ModelShard *shard, uint32_t gpus,
              GError **error)
@@ -139,8 +171,8 @@ layout_check(const Layout *layout, const ModelDescription *model, const ModelSha
     if (gpus != 0 && gpus != ranks)
         return error_input(error, "tp %u x cp %u x dp %u x pp %u is %" G_GUINT64_FORMAT " ranks, but gpus is %u",
                            layout->tp, layout->cp, layout->dp, layout->pp, ranks, gpus);
-    if (layout->dp % layout->ep != 0)
-        return error_input(error, "ep %u does not divide dp %u", layout->ep, layout->dp);
+    if (!check_experts(layout, error))
+        return FALSE;
     if (layout->sequence_parallel && layout->tp == 1)
         return error_input(error, "sequence_parallel, but tp is 1: there is nothing to cut it over");
     if (layout->scatter_gather && (layout->tp == 1 || layout->pp == 1 || layout->sequence_parallel))
@@ -171,9 +203,11 @@ bit(LayoutAxis axis)
 
 /* Axes along which the members of a group lie. */
 static uint32_t
-axes_of(LayoutGroup group)
+axes_of(const Layout *layout, LayoutGroup group)
 {
     static const LayoutAxis one[] = {AXIS_TP, AXIS_CP, AXIS_EP, AXIS_PP};
+    if (group == GROUP_OF_EP && layout_experts_whole(layout))
+        return bit(AXIS_TP) | bit(AXIS_EP);
     if (group <= GROUP_OF_PP)
         return bit(one[group]);
     if (group == GROUP_OF_EDP)
@@ -188,7 +222,7 @@ layout_group_size(const Layout *layout, LayoutGroup group)
 {
     uint32_t size = 1, replicas = layout->dp * layout->cp;
     for (int axis = 0; axis < LAYOUT_AXES; axis++)
-        if (axes_of(group) & bit((LayoutAxis)axis))
+        if (axes_of(layout, group) & bit((LayoutAxis)axis))
             size *= axis_size(layout, (LayoutAxis)axis);
     gboolean hybrid = layout->shard_ranks != 0 && layout->shard_ranks != replicas;
     if (group == GROUP_OF_SHARD)
@@ -258,7 +292,7 @@ layout_add_groups(const Layout *layout, gboolean tied, Workload *workload, uint3
 {
     for (int g = 0; g < LAYOUT_GROUPS; g++) {
         LayoutGroup group = (LayoutGroup)g;
-        uint32_t axes = axes_of(group), n = 1;
+        uint32_t axes = axes_of(layout, group), n = 1;
         groups[g] = INDEX_NONE;
         gboolean wanted = group == GROUP_OF_EMBEDDING ? tied : group != GROUP_OF_EDP || layout->ep > 1;
         if (layout_group_size(layout, group) < 2 || !wanted)

@@ -23,6 +23,8 @@ typedef struct {
     uint32_t virtual_stages;     /* chunks a stage; 1 = plain */
     GArray *stage_layers; /* of uint32_t: layers of virtual stage 0, 1, ..., embedding and head of a transformer not
                              counted; NULL = even. Virtual stage i is chunk i / pp of stage i % pp */
+    uint32_t expert_tp;   /* over how many ranks of tp an expert is cut: 0 = all of tp, or 1: whole, and ep counts
+                             the ranks of tp too (Liu et al. 2024, MoE parallel folding) */
     uint32_t zero;        /* what is cut over the replicas: 0 nothing, 1 optimiser, 2 and gradients, 3 and parameters */
     uint32_t shard_ranks; /* ranks of a partition group; 0 = all of dp */
     gboolean sequence_parallel;
@@ -33,6 +35,8 @@ typedef struct {
 Layout layout_default(void); /* all 1, no ZeRO, default order */
 void layout_clear(Layout *layout);
 
+/* Are experts whole where attention is cut over tp? */
+gboolean layout_experts_whole(const Layout *layout);
 /* Ranks of the layout. */
 uint64_t layout_ranks(const Layout *layout);
 /* FALSE with an INPUT error that has the numbers: ranks other than gpus (0 = not asked for), ep not within dp, layers

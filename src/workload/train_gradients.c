@@ -235,6 +235,6 @@ train_finish(TrainMaker *maker)
     uint32_t value_B = spec->model->value_B;
     train_collect(maker, cut_over(maker, FALSE), COLLECTIVE_ALL_GATHER, owned.dense * value_B, INDEX_NONE, "parameters",
                   maker->last);
-    train_collect(maker, cut_over(maker, TRUE), COLLECTIVE_ALL_GATHER, owned.experts * value_B, INDEX_NONE, "expert parameters",
-                  maker->last);
+    train_collect(maker, cut_over(maker, TRUE), COLLECTIVE_ALL_GATHER, owned.experts * value_B, INDEX_NONE,
+                  "expert parameters", maker->last);
 }

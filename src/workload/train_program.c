@@ -28,6 +28,7 @@ train_shard(const TrainSpec *spec)
                         .tp = layout->tp,
                         .cp = layout->cp,
                         .ep = layout->ep,
+                        .experts_whole = layout_experts_whole(layout),
                         .sequence_parallel = layout->sequence_parallel,
                         .fused_attention = spec->fused_attention,
                         .recompute = spec->recompute};
@@ -470,9 +471,11 @@ train_program(const TrainSpec *spec, GError **error)
     for (uint32_t stage = 0; stage < layout->pp; stage++)
         for (uint32_t e = 0; e < members; e++)
             make_program(spec, schedule, workload, groups, stage, e, several);
-    for (uint32_t r = 0; r < workload->n_ranks; r++)
-        workload->program_of_rank[r] =
-            layout_place(layout, AXIS_PP, r) * members + (several ? layout_place(layout, AXIS_EP, r) : 0);
+    for (uint32_t r = 0; r < workload->n_ranks; r++) {
+        const Group *ep = several ? g_ptr_array_index(workload->groups, groups[GROUP_OF_EP]) : NULL;
+        workload->program_of_rank[r] = layout_place(layout, AXIS_PP, r) * members +
+                                       (ep != NULL ? g_array_index(ep->member_of_rank, uint32_t, r) : 0);
+    }
     workload->description = g_strdup_printf("%s, tp %u cp %u ep %u dp %u pp %u zero %u, %s, %u micro-batches of %u",
                                             model->name, layout->tp, layout->cp, layout->ep, layout->dp, layout->pp,
                                             layout->zero, schedule->name, schedule->micro_batches, spec->micro_batch);
