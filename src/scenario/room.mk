@@ -32,4 +32,5 @@ tests_fuzz_fuzz_scenario_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scenario_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/scenario.seeds
 dist_man_MANS += doc/trainshed-scenario.5
-TESTS_SH += tests/test-run.sh tests/test-train.sh
+TESTS_SH += tests/test-run.sh tests/test-train.sh tests/test-train-scenarios.sh
+EXTRA_DIST += scenarios/llama3-405b-16k.yaml scenarios/two-buildings-which-axis-crosses.yaml

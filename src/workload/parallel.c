@@ -74,7 +74,8 @@ check_stages(const Layout *layout, const ModelDescription *model, GError **error
     if (layout->virtual_stages > 1 && layout->pp == 1)
         return error_input(error, "virtual_stages is %u, but pp is 1: there is nothing to interleave",
                            layout->virtual_stages);
-    if (stages > n)
+    /* embedding and head may have a virtual stage of their own where layers are given stage by stage */
+    if (stages > n + (layout->stage_layers != NULL && model->kind == MODEL_TRANSFORMER ? 2 : 0))
         return error_input(error, "%u x %u virtual stages, but %s has %u layers", layout->pp, layout->virtual_stages,
                            model->name, n);
     if (layout->stage_layers == NULL) {
