@@ -12,8 +12,9 @@
  * again. */
 enum { MOST_LINKS = 40, MOST_FLOWS = 400, MOST_USES = 12 };
 
-/* Of what kind flows are: any weights, caps and coefficients; all 1, some with caps; all 1 and nothing else. */
-typedef enum { ANY, EVEN, UNCAPPED } Kind;
+/* Of what kind flows are: any weights, caps and coefficients; coefficients of 1; weights of 1 as well; no caps either.
+ */
+typedef enum { ANY, WEIGHTED, EVEN, UNCAPPED } Kind;
 
 typedef struct {
     gboolean live;
@@ -146,7 +147,7 @@ random_flow(ModelFlow *flow, uint32_t n_links, Kind kind, Random *dice)
                 return;
             }
     }
-    if (kind == ANY && random_below(dice, 4) == 0)
+    if ((kind == ANY || kind == WEIGHTED) && random_below(dice, 4) == 0)
         flow->weight = 1 + (double)random_below(dice, 8);
     if (kind != UNCAPPED && random_below(dice, 4) == 0)
         flow->cap = 1e4 * (1 + (double)random_below(dice, 60));
@@ -188,7 +189,7 @@ random_changes(int seed, gboolean climbing)
 {
     Random dice = random_named((uint64_t)seed, "maxmin");
     gboolean even = seed % 3 == 0; /* equal capacities and weights: ties everywhere */
-    Kind kind = climbing ? UNCAPPED : even ? EVEN : ANY;
+    Kind kind = climbing ? UNCAPPED : even ? EVEN : seed % 3 == 1 ? WEIGHTED : ANY;
     g_autofree Model *model = g_new0(Model, 1);
     model->n_links = 3 + (uint32_t)random_below(&dice, MOST_LINKS - 3);
     g_autoptr(MaxMin) solver = maxmin_new(model->n_links);

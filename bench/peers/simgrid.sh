@@ -67,12 +67,13 @@ bench random         1024 16384   60     60 completion  5  25 Full
 [ $quick = yes ] ||
     bench random     1024 65536   50     50 completion  5  50 Full
 bench ring             64     0 6400    100 step        5   1 Lazy
-bench ring           1024     0 10240    10 step        5  15 Lazy
+bench ring           1024     0 10240    10 step        5   1 Lazy
 bench ring           4096     0 40960    10 step        5   1 Lazy
 bench all-gather       64     0 4032     63 step        5   1 Lazy
 [ $quick = yes ] ||
     bench all-gather 1024     0 1047552 1023 step       5  15 Lazy
-bench alltoall        256     0    0      1 whole       5  15 Full
+bench alltoall        256     0    0      1 whole       5   1 Full
+bench alltoall-phase  256     0    0      1 whole       5  15 Full
 bench alltoall-sized   64     0    0      1 whole       5   1 Full
 echo
 machine "SimGrid $(package_version libsimgrid-dev)"

@@ -354,7 +354,7 @@ maxmin_add(MaxMin *solver, const MaxMinUse *uses, uint32_t n_uses, double weight
     solver->flags[flow] = FLOW_LIVE | FLOW_NEW;
     solver->holder[flow] = HOLDER_NONE;
     if (weight != 1 && solver->unit_weights) {
-        maxmin_wake_all(solver);
+        maxmin_ladder_end(solver);
         solver->unit_weights = FALSE;
     }
     if (isfinite(cap) && !solver->capped) {

@@ -119,7 +119,6 @@ list_all(MaxMin *solver)
         const LinkState *link = &solver->links[l];
         LinkSums *sums = &solver->sums[l];
         uint32_t n = sums->n_held;
-        Fixed headroom = n > 0 ? fixed_of(sums->ceiling) - fixed_of(sums->level) : 0;
         sums->n_held = 0;
         for (uint32_t i = 0; sums->n_held < n; i++) {
             uint32_t f = link->places[i].flow;
@@ -128,6 +127,7 @@ list_all(MaxMin *solver)
             if (solver->holder[f] != l)
                 continue;
             maxmin_list_held(solver, f, l);
+            Fixed headroom = maxmin_headroom(solver, f);
             Span span = solver->spans[f];
             for (uint32_t u = span.first; u < span.first + span.n; u++)
                 if (solver->sums[solver->use_link[u]].flags & LINK_IDLE)

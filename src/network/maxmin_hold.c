@@ -31,14 +31,14 @@ maxmin_note_touched(MaxMin *solver, uint32_t l)
     index_list_add(&solver->touching, l);
 }
 
-/* What an idle link counts of a flow beyond what it takes. */
-static Fixed
-headroom(const MaxMin *solver, uint32_t f)
+Fixed
+maxmin_headroom(const MaxMin *solver, uint32_t f)
 {
     uint32_t holder = solver->holder[f];
     if (holder >= solver->n_links)
         return 0;
-    return fixed_of(solver->sums[holder].ceiling) - fixed_of(solver->sums[holder].level);
+    double weight = weight_of(solver, f);
+    return fixed_of(weight * solver->sums[holder].ceiling) - fixed_of(weight * solver->sums[holder].level);
 }
 
 /* There are too many to name. */
@@ -63,7 +63,7 @@ maxmin_wake(MaxMin *solver, uint32_t l)
         uint32_t f = link->places[i].flow, holder = solver->holder[f];
         if (!is_counted(solver, f))
             continue;
-        sums->rest += headroom(solver, f);
+        sums->rest += maxmin_headroom(solver, f);
         sums->guest = MAX(sums->guest, level_of(solver, f));
         if (holder >= solver->n_links)
             continue;
@@ -93,7 +93,7 @@ maxmin_may_rest(const MaxMin *solver, uint32_t l)
     enum { FEW = 8 }; /* of fewer it is no gain, but on a ladder */
     const LinkState *link = &solver->links[l];
     const LinkSums *sums = &solver->sums[l];
-    if (!is_even(solver) || sums->n_held > 0 || (solver->ladder == NULL && link->n - link->n_gone < FEW))
+    if (!has_idle(solver) || sums->n_held > 0 || (solver->ladder == NULL && link->n - link->n_gone < FEW))
         return FALSE;
     return link->capacity - fixed_double(sums->rest) < link->capacity * (1 - 0x1p-6 - 0x1p-8);
 }
@@ -121,7 +121,7 @@ maxmin_rest(MaxMin *solver, uint32_t l)
     Fixed rest = sums->rest;
     link->woken = solver->n_solves; /* and looked at */
     for (uint32_t i = 0; i < link->n; i++)
-        rest -= headroom(solver, link->places[i].flow);
+        rest -= maxmin_headroom(solver, link->places[i].flow);
     if (rest < 0)
         return;
     sums->rest = rest;
@@ -141,17 +141,18 @@ maxmin_mind_ceiling(MaxMin *solver, uint32_t l, double level)
     LinkSums *sums = &solver->sums[l];
     if (level <= sums->ceiling && level > sums->ceiling * (1 - 0x1p-3))
         return;
-    double ceiling = ceiling_over(level);
-    Fixed more = fixed_of(ceiling) - fixed_of(sums->ceiling);
+    double ceiling = ceiling_over(level), before = sums->ceiling;
     const LinkState *link = &solver->links[l];
     for (uint32_t i = 0; i < sums->n_held; i++) {
+        double weight = weight_of(solver, link->held[i].flow);
+        Fixed more = fixed_of(weight * ceiling) - fixed_of(weight * before);
         Span span = solver->spans[link->held[i].flow];
         for (uint32_t u = span.first; u < span.first + span.n; u++)
             if (solver->sums[solver->use_link[u]].flags & LINK_IDLE)
                 solver->sums[solver->use_link[u]].rest -= more;
     }
     sums->ceiling = ceiling;
-    for (uint32_t i = 0; i < sums->n_held && more > 0; i++) {
+    for (uint32_t i = 0; i < sums->n_held && ceiling > before; i++) {
         Span span = solver->spans[link->held[i].flow];
         for (uint32_t u = span.first; u < span.first + span.n; u++) {
             const LinkSums *other = &solver->sums[solver->use_link[u]];

@@ -224,6 +224,24 @@ pass_on_even(MaxMin *solver, uint32_t l, double level)
     own->guest = before.guest;
 }
 
+/* What flows of any weight take of their other links, all coefficients being 1. */
+static void
+pass_on_weighted(MaxMin *solver, uint32_t l, double level)
+{
+    const Held *held = solver->links[l].held;
+    LinkSums *own = &solver->sums[l], before = *own;
+    for (uint32_t i = 0; i < before.n_held; i++) {
+        double weight = weight_of(solver, held[i].flow);
+        Fixed more = fixed_of(weight * level) - fixed_of(weight * before.level);
+        for (uint32_t k = 0; k < SURE_OTHERS; k++)
+            pass_to(solver, held[i].others[k], more, level);
+        if (held[i].n_others > SURE_OTHERS)
+            pass_to_more(solver, &held[i], l, more, level);
+    }
+    own->rest = before.rest;
+    own->guest = before.guest;
+}
+
 static void
 pass_on(MaxMin *solver, uint32_t l, double level)
 {
@@ -267,6 +285,8 @@ look_at(MaxMin *solver, uint32_t l)
             ;
         else if (is_even(solver))
             pass_on_even(solver, l, level);
+        else if (has_idle(solver))
+            pass_on_weighted(solver, l, level);
         else
             pass_on(solver, l, level);
         sums->level = level;

@@ -10,8 +10,7 @@
  *
  * Most links of a fabric hold nobody and have room to spare, yet would be told of every change of every flow. Those
  * that have room even if each of their flows had the ceiling of its holder, a little above its level, are idle: they
- * count ceilings, and hear of a change only when a level passes its ceiling (as long as all weights and coefficients
- * are 1). */
+ * count ceilings, and hear of a change only when a level passes its ceiling (as long as all coefficients are 1). */
 #pragma once
 
 #include "base/index.h"
@@ -204,6 +203,12 @@ ceiling_over(double level)
 
 /* May links be idle? */
 static inline gboolean
+has_idle(const MaxMin *solver)
+{
+    return solver->coefficient == NULL;
+}
+
+static inline gboolean
 is_even(const MaxMin *solver)
 {
     return solver->unit_weights && solver->coefficient == NULL;
@@ -249,7 +254,9 @@ void maxmin_rest(MaxMin *solver, uint32_t link);
 void maxmin_wake(MaxMin *solver, uint32_t link);
 /* Has it room for the ceilings, by what is taken now? */
 gboolean maxmin_may_rest(const MaxMin *solver, uint32_t link);
-/* Weights or coefficients other than 1 are coming. */
+/* What an idle link counts of a flow beyond what it takes. */
+Fixed maxmin_headroom(const MaxMin *solver, uint32_t f);
+/* Coefficients other than 1 are coming. */
 void maxmin_wake_all(MaxMin *solver);
 /* Into the list of a link, or out of it; sums are not changed. */
 void maxmin_list_held(MaxMin *solver, uint32_t f, uint32_t link);
