@@ -83,6 +83,21 @@ START_TEST(zero_bubble)
 }
 END_TEST
 
+/* The same formulas where the passes differ, as long as a bubble is left and F is no longer than B. */
+START_TEST(zero_bubble_of_unequal_passes)
+{
+    static const SimTime passes[][3] = {{10, 12, 8}, {10, 11, 9}, {10, 15, 10}, {7, 9, 7}, {10, 14, 6}};
+    SimTime f = passes[_i][0], b = passes[_i][1], w = passes[_i][2];
+    for (uint32_t p = 2; p <= 8; p *= 2)
+        for (uint32_t m = 2 * p; m <= 6 * p; m += p) {
+            g_autoptr(PipelineSchedule) h1 = pipeline_schedule_new("zb-h1", p, 1, m, NULL);
+            ck_assert_int_eq(bubble(h1, f, b, w), (p - 1) * (f + b - w));
+            g_autoptr(PipelineSchedule) h2 = pipeline_schedule_new("zb-h2", p, 1, m, NULL);
+            ck_assert_int_eq(bubble(h2, f, b, w), (p - 1) * MAX(f + b - 2 * w, 0));
+        }
+}
+END_TEST
+
 /* A third of 1F1B's bubble where the three passes last equally long, as the paper says of H1. */
 START_TEST(h1_beats_1f1b)
 {
@@ -160,6 +175,7 @@ main(void)
     tcase_add_loop_test(tcase, gpipe_and_1f1b, 0, G_N_ELEMENTS(sizes));
     tcase_add_loop_test(tcase, interleaved, 0, G_N_ELEMENTS(sizes));
     tcase_add_loop_test(tcase, zero_bubble, 0, G_N_ELEMENTS(sizes));
+    tcase_add_loop_test(tcase, zero_bubble_of_unequal_passes, 0, 5);
     tcase_add_test(tcase, h1_beats_1f1b);
     tcase_add_loop_test(tcase, own_files, 0, G_N_ELEMENTS(own));
     tcase_add_loop_test(tcase, refused, 0, G_N_ELEMENTS(bad));

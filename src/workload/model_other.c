@@ -78,6 +78,10 @@ dlrm_settle(ModelDescription *model, GError **error)
         return error_input(error, "pooling is %g, expected above 0 and at most 1e6", d->pooling);
     if (d->table_value_B == 0)
         d->table_value_B = model->value_B;
+    double values = (double)d->tables * d->rows * d->width;
+    if (values >= 0x1p56 || (uint64_t)d->bottom_layers + d->top_layers > 65536)
+        return error_input(error, "%.3g values in tables, %u layers: above 2^56 or 65536", values,
+                           d->bottom_layers + d->top_layers);
     return TRUE;
 }
 
@@ -98,6 +102,10 @@ alone(const ModelShard *shard, const char *what, GError **error)
 static gboolean
 dlrm_check(const ModelDescription *model, const ModelShard *shard, GError **error)
 {
+    double widest =
+        MAX((double)model->dlrm.tables * model->dlrm.width, MAX(model->dlrm.bottom_width, model->dlrm.top_width));
+    if (shard->micro_batch * widest >= 0x1p56)
+        return error_input(error, "%u samples: activations above 2^56 values", shard->micro_batch);
     if (model->dlrm.tables % shard->ep != 0)
         return error_input(error, "ep %u does not divide the tables, %u", shard->ep, model->dlrm.tables);
     return alone(shard, "a DLRM", error);
@@ -145,7 +153,13 @@ rows_settle(ModelDescription *model, GError **error)
 static gboolean
 rows_check(const ModelDescription *model, const ModelShard *shard, GError **error)
 {
-    (void)model;
+    for (guint i = 0; i < model->rows->len; i++) {
+        const ModelRow *row = &g_array_index(model->rows, ModelRow, i);
+        double most =
+            MAX((double)row->activation_B, MAX((double)row->output_B, (double)row->m * (double)(row->n + row->k)));
+        if (most * shard->micro_batch >= 0x1p60)
+            return error_input(error, "layer %s with %u samples: above 2^60 bytes", row->name, shard->micro_batch);
+    }
     if (shard->ep != 1)
         return error_input(error, "ep is %u, but a table of layers has no experts", shard->ep);
     return alone(shard, "a table of layers", error);

@@ -319,6 +319,19 @@ in_range(const char *key, uint32_t value, GError **error)
     return error_input(error, "%s is %u, expected 1 to %u", key, value, MOST);
 }
 
+/* Above all that is trained, and below what 64 bits hold. */
+static gboolean
+check_size(const Transformer *t, GError **error)
+{
+    double dims = (double)t->head_dim + t->rope_dim + t->value_dim, h = t->hidden;
+    double attention = (h + t->q_lora + t->kv_lora + t->rope_dim) * ((double)t->heads * dims * 2 + t->kv_lora);
+    double experts = 3 * h * t->expert_ffn * ((double)t->experts + t->shared);
+    double all = t->layers * (attention + 3 * h * t->ffn + experts) + h * (2.0 * t->vocabulary + t->positions + h);
+    if (t->layers <= 65536 && all < 0x1p56)
+        return TRUE;
+    return error_input(error, "%u layers, %.3g parameters: above 65536 or 2^56", t->layers, all);
+}
+
 static gboolean
 settle_experts(Transformer *t, GError **error)
 {
@@ -360,7 +373,7 @@ settle(ModelDescription *model, GError **error)
         t->positions = t->sequence;
     if (t->value_dim == 0)
         t->value_dim = t->head_dim;
-    return in_range("ffn", t->ffn, error) && settle_experts(t, error);
+    return in_range("ffn", t->ffn, error) && settle_experts(t, error) && check_size(t, error);
 }
 
 static gboolean
@@ -371,11 +384,26 @@ divides(const char *axis, uint32_t ranks, const char *what, uint64_t number, GEr
     return error_input(error, "%s %u does not divide %s %" G_GUINT64_FORMAT, axis, ranks, what, number);
 }
 
+/* What a micro-batch has between layers must fit 64 bits too. */
+static gboolean
+check_tokens(const Transformer *t, double micro_batch, double sequence, GError **error)
+{
+    double dims = (double)t->head_dim + t->rope_dim + t->value_dim;
+    double row = 4.0 * t->hidden + 4 * t->heads * dims + 4.0 * t->ffn + t->vocabulary + t->experts + t->q_lora +
+                 t->kv_lora + (double)t->top_k * (2.0 * t->hidden + 3.0 * t->expert_ffn) +
+                 3.0 * t->shared * t->expert_ffn;
+    if (micro_batch * sequence * row < 0x1p56 && micro_batch * sequence * sequence * t->heads < 0x1p56)
+        return TRUE;
+    return error_input(error, "%g sequences of %g tokens: activations above 2^56 values", micro_batch, sequence);
+}
+
 static gboolean
 check(const ModelDescription *model, const ModelShard *shard, GError **error)
 {
     const Transformer *t = &model->transformer;
     uint32_t sequence = shard->sequence ? shard->sequence : t->sequence;
+    if (!check_tokens(t, shard->micro_batch, sequence, error))
+        return FALSE;
     if (!divides("tp", shard->tp, "the heads,", t->heads, error) ||
         (t->kv_lora == 0 && !divides("tp", shard->tp, "the KV heads,", t->kv_heads, error)) ||
         !divides("tp", shard->tp, "ffn,", t->ffn, error) ||

@@ -241,6 +241,13 @@ keep(TrainMaker *maker, OpKind kind, uint32_t chunk)
                   0);
 }
 
+/* The next step computes once the last collective of this one has ended, as frameworks wait for them. */
+static void
+step_ended(TrainMaker *maker)
+{
+    g_array_append_val(maker->waits, maker->ready);
+}
+
 static void
 unit_ended(TrainMaker *maker)
 {
@@ -265,6 +272,7 @@ step_forward(TrainMaker *maker, const Step *step)
     }
     if (own < last)
         send(maker, step, 0, own, boundary_bytes(maker, own));
+    step_ended(maker);
 }
 
 /* The layer's forward pass once more, from its kept input; the backward pass waits for it and for the gradient. */
@@ -316,6 +324,7 @@ step_backward(TrainMaker *maker, const Step *step)
     }
     if (own > 0)
         send(maker, step, 1, own, boundary_bytes(maker, own - 1));
+    step_ended(maker);
     if (split)
         return;
     keep(maker, OP_FREE, chunk);
@@ -431,6 +440,26 @@ make_program(const TrainSpec *spec, const PipelineSchedule *schedule, Workload *
     return index;
 }
 
+/* A dozen ops a block and pass is more than any has. */
+static gboolean
+check_ops(const TrainSpec *spec, GError **error)
+{
+    uint32_t m = train_micro_batches(spec, error), members = 1;
+    if (m == 0)
+        return FALSE;
+    if (spec->model->kind == MODEL_TRANSFORMER && spec->model->transformer.skew > 0)
+        members = spec->layout->ep;
+    double blocks = 0;
+    for (uint32_t layer = 0; layer < model_n_layers(spec->model); layer++)
+        blocks += model_n_blocks(spec->model, layer);
+    double ops = (blocks * (4 + 8 * (double)spec->tp_pieces) + 8.0 * spec->layout->virtual_stages * spec->layout->pp) *
+                 m * members;
+    if (ops <= TRAIN_OPS_MOST)
+        return TRUE;
+    return error_input(error, "%u layers x %u micro-batches%s: programs of about %.3g ops, %d is the most",
+                       model_n_layers(spec->model), m, members > 1 ? " x ep" : "", ops, TRAIN_OPS_MOST);
+}
+
 gboolean
 train_check(const TrainSpec *spec, GError **error)
 {
@@ -447,8 +476,10 @@ train_check(const TrainSpec *spec, GError **error)
         return error_input(error, "recompute is %s; that is built for transformers", recompute_names[spec->recompute]);
     if (spec->model->kind == MODEL_DLRM && spec->layout->zero == 3)
         return error_input(error, "zero is 3; that is not built for a DLRM");
+    if (!check_ops(spec, error))
+        return FALSE;
     if (spec->schedule_file != NULL)
-        return train_micro_batches(spec, error) > 0;
+        return TRUE;
     g_autoptr(PipelineSchedule) schedule = train_schedule(spec, error);
     return schedule != NULL;
 }

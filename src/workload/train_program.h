@@ -41,6 +41,8 @@ typedef struct {
     const void *price_data;
 } TrainSpec;
 
+enum { TRAIN_OPS_MOST = 1 << 24 }; /* of all programs together; 2.5 GB */
+
 /* Micro-batch and global batch 1, 1f1b, gradients overlapped in whole chunks, one layer prefetched, one in flight. */
 TrainSpec train_spec_default(const ModelDescription *model, const Layout *layout);
 
