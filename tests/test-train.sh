@@ -137,6 +137,34 @@ lasts "interleaved over two chunks: half of the bubble" 285000000 --set 'jobs[0]
 printf 'F0 F1 F2 F3 F4 F5 F6 F7 B0 B1 B2 B3 B4 B5 B6 B7\n%.0s' 1 2 3 4 >"$folder/own"
 lasts "a schedule of one's own" 330000000 --set 'jobs[0].schedule={file: own}'
 
+# Overlap: four layers of a million parameters over two GPUs, ZeRO-3; a gather or a reduce-scatter takes 1 MB / 100 GB/s
+# = 10 us, forward 10 us, backward 20 us, nothing shares a link.
+cat >"$folder/fsdp.csv" <<'END'
+name,forward_time,backward_time,parameters
+a,10 us,20 us,1000000
+b,10 us,20 us,1000000
+c,10 us,20 us,1000000
+d,10 us,20 us,1000000
+END
+sed -e 's/four.csv/fsdp.csv/' -e 's/pp: 4/dp: 2, zero: 3/' -e 's/1 TB.s, latency/100 GB\/s, latency/' \
+    -e 's/global_batch: 8/global_batch: 2, optimiser_bytes: 0/' "$folder/four.yaml" >"$folder/fsdp.yaml"
+echo 'network: {model: analytic}' >>"$folder/fsdp.yaml"
+# hidden NAME PS ARGUMENT...
+hidden() {
+    mv "$folder/four.yaml" "$folder/kept.yaml"
+    cp "$folder/fsdp.yaml" "$folder/four.yaml"
+    lasts "$@"
+    mv "$folder/kept.yaml" "$folder/four.yaml"
+}
+hidden "prefetch 0: each layer waits for its gather: 4 x 20 + 4 x 30 + the last reduce-scatter" 210000000 \
+    --set 'jobs[0].overlap={prefetch: 0}'
+hidden "prefetch 1: all but the first gather is hidden: 10 + 40 + 80 + 10" 140000000
+hidden "gradients reduced behind the backward pass: 3 more reduce-scatters" 170000000 --set 'jobs[0].overlap={gradients: false}'
+hidden "the same, four in flight" 140000000 --set 'jobs[0].overlap={gradients: false, in_flight: 4}'
+hidden "ZeRO-0, one bucket: an all-reduce of 40 + 40 us behind 120 of work" 200000000 --set 'jobs[0].layout.zero=0'
+hidden "ZeRO-0 in buckets of a layer: only the last is behind" 140000000 --set 'jobs[0].layout.zero=0' \
+    --set 'jobs[0].overlap={bucket: 2 MB}'
+
 # generate: the same text from a scenario's job and from a file of its keys; it runs like the description.
 "$TRAINSHED" trace generate "$folder/two.yaml" -o "$folder/a.program" >"$out" 2>"$err" &&
     printf 'model: {preset: llama-3-8b, layers: 4, sequence: 2048}\nlayout: {tp: 4, dp: 4, pp: 2}\nglobal_batch: 16\nfused_attention: true\n' >"$folder/alone.yaml" &&

@@ -14,6 +14,30 @@ with_sequence(const TrainMaker *maker)
     return maker->shard.sequence_parallel;
 }
 
+/* Of a block's weight gradients those that are there before the input's gradient is: of a row-parallel last GEMM, which
+ * runs backward first; of experts all, whose kernels do both at once. The rest runs beside the collective of the input
+ * gradient. */
+static ModelBlock
+weights_of(const ModelBlock *block, gboolean before)
+{
+    ModelBlock part = *block;
+    uint32_t last = 0;
+    for (uint32_t i = 0; i < block->n_gemms; i++)
+        last = block->gemms[i].weight ? i : last;
+    part.n_gemms = 0;
+    for (uint32_t i = 0; i < block->n_gemms; i++)
+        if ((block->kind == BLOCK_EXPERTS || (is_paired(block->kind) && i == last)) == before)
+            part.gemms[part.n_gemms++] = block->gemms[i];
+    return part;
+}
+
+/* Is there a collective for the rest to run beside? */
+static gboolean
+comes_apart(const ModelBlock *block)
+{
+    return is_paired(block->kind) && (block->reduced_B > 0 || block->routed_B > 0);
+}
+
 /* Work between a collective before it and one behind it, both over tp and of reduced_B; in pieces each of which goes
  * its way as soon as it can. before and behind: COLLECTIVE_KINDS = none. */
 typedef struct {
@@ -21,7 +45,8 @@ typedef struct {
     Recompute recompute;
     CollectiveKind before, behind;
     const char *before_name, *behind_name;
-    gboolean extra; /* one more all-gather beside the work, of what the weight gradient reads */
+    gboolean weights; /* those that are there before the input's gradient */
+    gboolean extra;   /* one more all-gather beside the work, of what the weight gradient reads */
 } Around;
 
 /* The i-th of n parts of bytes. */
@@ -45,6 +70,12 @@ run_around(TrainMaker *maker, const ModelBlock *block, const Around *around)
             extra = train_collect(maker, GROUP_OF_TP, COLLECTIVE_ALL_GATHER, block->reduced_B, block->layer,
                                   "input again", entry);
         train_compute(maker, block, around->pass, around->recompute, pieces);
+        if (around->weights && i + 1 == pieces) {
+            ModelBlock before = weights_of(block, TRUE);
+            if (extra != INDEX_NONE && block->kind == BLOCK_EXPERTS)
+                g_array_append_val(maker->waits, extra);
+            train_compute(maker, &before, PASS_OF_WEIGHT, RECOMPUTE_NONE, 1);
+        }
         if (around->behind != COLLECTIVE_KINDS)
             train_block_on(maker, GROUP_OF_TP, around->behind, bytes, block->layer, around->behind_name);
         left = maker->ready;
@@ -80,7 +111,8 @@ void
 train_forward(TrainMaker *maker, const ModelBlock *block)
 {
     gboolean sequence = with_sequence(maker), experts = block->kind == BLOCK_EXPERTS;
-    Around around = {PASS_OF_FORWARD, RECOMPUTE_NONE, COLLECTIVE_KINDS, COLLECTIVE_KINDS, "input", "output", FALSE};
+    Around around = {PASS_OF_FORWARD, RECOMPUTE_NONE, COLLECTIVE_KINDS, COLLECTIVE_KINDS, "input", "output",
+                     FALSE,           FALSE};
     if (sequence && (is_paired(block->kind) || block->kind == BLOCK_HEAD))
         around.before = COLLECTIVE_ALL_GATHER;
     if (is_paired(block->kind) || block->kind == BLOCK_EMBEDDING)
@@ -124,6 +156,7 @@ train_input_gradient(TrainMaker *maker, const ModelBlock *block, gboolean weight
     if (is_paired(block->kind) || block->kind == BLOCK_HEAD)
         around.behind = sequence ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
     around.extra = weights_follow && sequence && (is_paired(block->kind) || block->kind == BLOCK_HEAD);
+    around.weights = weights_follow && comes_apart(block);
     uint32_t gathered = block->context_B > 0 ? maker->shard.cp : 0;
     train_block_on(maker, GROUP_OF_CP, COLLECTIVE_ALL_GATHER, block->context_B * gathered, block->layer,
                    "context again");
@@ -159,6 +192,11 @@ train_weight_gradient(TrainMaker *maker, const ModelBlock *block, gboolean alone
     maker->ready = INDEX_NONE; /* what it needs is there: the input gradient ran before it on this stream */
     if (alone && with_sequence(maker) && (is_paired(block->kind) || block->kind == BLOCK_HEAD))
         train_block_on(maker, GROUP_OF_TP, COLLECTIVE_ALL_GATHER, block->reduced_B, block->layer, "input again");
-    train_compute(maker, block, PASS_OF_WEIGHT, RECOMPUTE_NONE, 1);
+    if (alone || !comes_apart(block)) {
+        train_compute(maker, block, PASS_OF_WEIGHT, RECOMPUTE_NONE, 1);
+    } else {
+        ModelBlock rest = weights_of(block, FALSE);
+        train_compute(maker, &rest, PASS_OF_WEIGHT, RECOMPUTE_NONE, 1);
+    }
     maker->ready = ready;
 }

@@ -9,7 +9,7 @@
  * it an all-gather before and a reduce-scatter behind, and in the backward pass one more all-gather, of the input that
  * the weight gradient needs. Experts have an all-to-all before and behind, in both passes. Context parallelism gathers
  * keys and values before attention, again in the backward pass, and reduce-scatters their gradients. The weight
- * gradient runs beside the collective of the input gradient. */
+ * gradients of column-parallel GEMMs run beside the collective of the input gradient, as Megatron-LM has them. */
 #pragma once
 
 #include "workload/parallel.h"
