@@ -338,7 +338,7 @@ settle(void *owner)
             losses_settle(self->losses, self->moved.items, self->moved.n, fluid_now(self));
         /* Whoever may collide is measured against all that is under way. */
         if (self->losses != NULL && losses_n_candidates(self->losses) > 0)
-            link_claims_touch_all(self->claims);
+            link_claims_touch_all(self->claims, FALSE);
     }
     wake_at_first_end(self);
 }
@@ -501,7 +501,7 @@ static void
 finish(Network *network)
 {
     Fluid *self = (Fluid *)network;
-    link_claims_touch_all(self->claims);
+    link_claims_touch_all(self->claims, TRUE);
     if (self->usage == NULL)
         return;
     losses_finish(self->losses, fluid_now(self));

@@ -183,7 +183,8 @@ fluid_hold(Network *network, const Transfer *transfers, uint32_t n, NetworkRelea
     hold->release = release;
     hold->owner = owner;
     hold->cookie = cookie;
-    hold->claim = link_claims_take(self->claims, ways->links, ways->n_links, on_release, hold);
+    hold->claim = link_claims_take(self->claims, ways->links, ways->n_links,
+                                   fluid_is_apart(self, ways->links, ways->n_links), on_release, hold);
     return hold;
 }
 

@@ -108,7 +108,8 @@ claim(Prepared *prepared)
         link_claims_touch(self->claims, ways->links[l]);
     if (!fluid_is_free(self, ways->links, ways->n_links))
         return FALSE;
-    prepared->claim = link_claims_take(self->claims, ways->links, ways->n_links, on_release, prepared);
+    prepared->claim = link_claims_take(self->claims, ways->links, ways->n_links,
+                                       fluid_is_apart(self, ways->links, ways->n_links), on_release, prepared);
     return TRUE;
 }
 

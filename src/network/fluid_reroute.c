@@ -146,7 +146,7 @@ retry_stalled(Fluid *self)
 static void
 learn(Fluid *self, uint32_t link)
 {
-    link_claims_touch_all(self->claims); /* ways change elsewhere, too */
+    link_claims_touch_all(self->claims, TRUE); /* ways change elsewhere, too */
     self->changes++;
     self->base.changes++;
     routes_set_alive(self->base.routes, link, self->capacity[link] > 0);

@@ -104,6 +104,8 @@ void fluid_enter(Fluid *self, uint32_t activity, const Demand *demand, uint32_t 
 gboolean fluid_is_free(const Fluid *self, const uint32_t *links, uint32_t n);
 /* A demand of one transfer by the routes of now; releases the claims on its links. */
 gboolean fluid_demand(Fluid *self, const Transfer *members, uint32_t n_members, Demand *demand, GError **error);
+/* Does no hash lead over them that could have led elsewhere, or here from elsewhere? */
+gboolean fluid_is_apart(const Fluid *self, const uint32_t *links, uint32_t n);
 /* May claims be taken now, and may the losses of what is under one be none? crowded: of each link that carries more
  * than one transfer and is full. */
 gboolean fluid_may_claim(const Fluid *self, const uint32_t *links, uint32_t n, const uint8_t *crowded);

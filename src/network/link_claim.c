@@ -10,6 +10,7 @@ typedef struct {
     void *owner;
     uint32_t *links;
     uint32_t n;
+    gboolean apart;
 } Claim;
 
 struct LinkClaims {
@@ -57,14 +58,15 @@ take_row(LinkClaims *claims)
 }
 
 uint32_t
-link_claims_take(LinkClaims *claims, const uint32_t *links, uint32_t n, LinkClaimRelease release, void *owner)
+link_claims_take(LinkClaims *claims, const uint32_t *links, uint32_t n, gboolean apart, LinkClaimRelease release,
+                 void *owner)
 {
     if (claims->claim_of == NULL) {
         claims->claim_of = g_new(uint32_t, MAX(1, claims->n_links));
         memset(claims->claim_of, 0xff, claims->n_links * sizeof *claims->claim_of);
     }
     uint32_t row = take_row(claims);
-    g_array_index(claims->rows, Claim, row) = (Claim){release, owner, g_memdup2(links, n * sizeof *links), n};
+    g_array_index(claims->rows, Claim, row) = (Claim){release, owner, g_memdup2(links, n * sizeof *links), n, apart};
     for (uint32_t i = 0; i < n; i++) {
         assert(claims->claim_of[links[i]] == INDEX_NONE);
         claims->claim_of[links[i]] = row;
@@ -106,11 +108,13 @@ link_claims_touch(LinkClaims *claims, uint32_t link)
 }
 
 void
-link_claims_touch_all(LinkClaims *claims)
+link_claims_touch_all(LinkClaims *claims, gboolean apart_too)
 {
-    for (uint32_t row = 0; row < claims->rows->len && claims->n > 0; row++)
-        if (g_array_index(claims->rows, Claim, row).release != NULL)
+    for (uint32_t row = 0; row < claims->rows->len && claims->n > 0; row++) {
+        const Claim *claim = &g_array_index(claims->rows, Claim, row);
+        if (claim->release != NULL && (apart_too || !claim->apart))
             release(claims, row);
+    }
 }
 
 gboolean

@@ -19,18 +19,36 @@ run_on(void *owner, uint32_t link, SimTime now)
     loss_meter_run_on(((Losses *)owner)->meter, link, now);
 }
 
-/* A link that leads to its end alone, or out of a node with no other, is never one of several. */
+static gboolean
+is_end(const Fabric *fabric, uint32_t node)
+{
+    NodeKind kind = fabric_node(fabric, node)->kind;
+    return kind == NODE_GPU || kind == NODE_HOST || kind == NODE_NIC || kind == NODE_STORAGE;
+}
+
+/* Ways of one class compete (DEFINITIONS 2): NVLink, PCIe, all others. */
+static LinkKind
+class_of(const Link *link)
+{
+    return link->kind == LINK_NVLINK || link->kind == LINK_PCIE ? link->kind : LINK_ETHERNET;
+}
+
+/* A link that leads to its end alone, or out of a node with no other of its class that leads on, is never one of
+ * several. */
 static gboolean
 may_choose(const Fabric *fabric, uint32_t link)
 {
     const Link *it = fabric_link(fabric, link);
-    uint32_t n_out, parallel = 0;
+    uint32_t n_out, parallel = 0, onward = 0;
     const uint32_t *out = fabric_out(fabric, it->src, &n_out);
-    NodeKind kind = fabric_node(fabric, it->dst)->kind;
-    if (n_out == 1)
-        return FALSE;
-    if (kind != NODE_GPU && kind != NODE_HOST && kind != NODE_NIC && kind != NODE_STORAGE)
-        return TRUE;
+    if (!is_end(fabric, it->dst)) {
+        for (uint32_t i = 0; i < n_out; i++) {
+            const Link *other = fabric_link(fabric, out[i]);
+            onward += class_of(other) == class_of(it) &&
+                      (!is_end(fabric, other->dst) || fabric_node(fabric, other->dst)->kind == NODE_GPU);
+        }
+        return onward > 1;
+    }
     for (uint32_t i = 0; i < n_out; i++)
         parallel += fabric_link(fabric, out[i])->dst == it->dst;
     return parallel > 1 || fabric_node(fabric, it->src)->kind == NODE_GPU;
@@ -415,6 +433,12 @@ uint32_t
 losses_n_candidates(const Losses *losses)
 {
     return losses->n_candidates;
+}
+
+gboolean
+losses_is_fixed(const Losses *losses, uint32_t link)
+{
+    return losses->groups == NULL || !losses->choice[link];
 }
 
 gboolean

@@ -29,6 +29,8 @@ void losses_capacity(Losses *losses, uint32_t link, double capacity);
 void losses_settle(Losses *losses, const uint32_t *activities, uint32_t n, SimTime now);
 /* Flows that may lose by a collision, as of the last settling. */
 uint32_t losses_n_candidates(const Losses *losses);
+/* Is the link never one of several that a hash chooses among? */
+gboolean losses_is_fixed(const Losses *losses, uint32_t link);
 /* Of transfers of one job, with nobody else on the link, none can lose there. crowded: full, with more than one. */
 gboolean losses_is_plain(const Losses *losses, uint32_t link, gboolean crowded);
 void losses_finish(Losses *losses, SimTime now);
