@@ -130,7 +130,7 @@ lasts "zero-bubble H2: no bubble" 240000000 --set 'jobs[0].schedule=zb-h2'
 printf 'a,5 us,10 us,0,1\n' >"$folder/row"
 {
     head -n 1 "$folder/four.csv"
-    for i in 1 2 3 4 5 6 7 8; do cat "$folder/row"; done
+    cat "$folder/row" "$folder/row" "$folder/row" "$folder/row" "$folder/row" "$folder/row" "$folder/row" "$folder/row"
 } >"$folder/eight.csv"
 lasts "interleaved over two chunks: half of the bubble" 285000000 --set 'jobs[0].model.table=eight.csv' \
     --set 'jobs[0].layout.virtual_stages=2'
@@ -165,6 +165,23 @@ hidden "ZeRO-0, one bucket: an all-reduce of 40 + 40 us behind 120 of work" 2000
 hidden "ZeRO-0 in buckets of a layer: only the last is behind" 140000000 --set 'jobs[0].layout.zero=0' \
     --set 'jobs[0].overlap={bucket: 2 MB}'
 
+# Recorded times of blocks: embedding 1 + 1 us, attention 3 x 10, FFN 3 x 20, head 3 x 5; 4 layers, 2 micro-batches.
+sed -e 's/model: .table: four.csv./model: {preset: llama-3-8b, layers: 4, times: {embedding: [1 us, 0 s, 1 us], attention: [10 us, 10 us, 10 us], mlp: [20 us, 20 us, 20 us], head: [5 us, 5 us, 5 us]}}/' \
+    -e 's/pp: 4/dp: 2/' -e 's/global_batch: 8/global_batch: 4, optimiser_bytes: 0, overlap: {gradients: false}/' "$folder/four.yaml" >"$folder/times.yaml"
+echo 'network: {model: analytic}' >>"$folder/times.yaml"
+"$TRAINSHED" run "$folder/times.yaml" -q -o "$folder/times.db" >"$out" 2>"$err"
+equal "$("$TRAINSHED" query --csv "$folder/times.db" "SELECT DISTINCT compute_ps FROM iteration" | tail -n 1)" 754000000 \
+    "recorded times of blocks: 2 x (2 + 4 x 90 + 15) us"
+# stages: {layers, times} is a run of them.
+"$TRAINSHED" trace generate "$folder/two.yaml" --set 'jobs[0].layout={pp: 4, dp: 4, virtual_stages: 1, stages: [1, {layers: 1, times: 3}]}' \
+    -o "$folder/c.program" >"$out" 2>"$err" &&
+    "$TRAINSHED" trace generate "$folder/two.yaml" --set 'jobs[0].layout={pp: 4, dp: 4}' -o "$folder/d.program" >>"$out" 2>>"$err" &&
+    cmp "$folder/c.program" "$folder/d.program" >>"$out" 2>&1
+result $? "stages as a run of equal ones"
+"$TRAINSHED" trace models >"$out" 2>"$err" && grep -q '^llama-3-405b   *405853388800   *405853388800  Grattafiori' "$out" &&
+    grep -q '^mixtral-8x7b   *46702792704   *12879925248  Jiang' "$out" && grep -q '^zb-h1  ' "$out"
+result $? "trace models: presets with their parameters, schedules"
+
 # generate: the same text from a scenario's job and from a file of its keys; it runs like the description.
 "$TRAINSHED" trace generate "$folder/two.yaml" -o "$folder/a.program" >"$out" 2>"$err" &&
     printf 'model: {preset: llama-3-8b, layers: 4, sequence: 2048}\nlayout: {tp: 4, dp: 4, pp: 2}\nglobal_batch: 16\nfused_attention: true\n' >"$folder/alone.yaml" &&
@@ -194,6 +211,7 @@ refused ': --set: jobs[0].schedule: found "2f2b", expected one of gpipe, 1f1b, i
 refused ': --set: jobs[0].layout: expert_tp 1 with tp 4 needs sequence_parallel: each rank routes its own tokens' --set 'jobs[0].layout={tp: 4, ep: 8, dp: 4, expert_tp: 1}'
 refused ': --set: jobs[0].layout: tp 4 does not divide ep 6, which counts its ranks with expert_tp 1' --set 'jobs[0].layout={tp: 4, ep: 6, dp: 6, expert_tp: 1, sequence_parallel: true}'
 refused ': --set: jobs[0].layout: expert_tp is 2, expected 1 or tp, 4' --set 'jobs[0].layout={tp: 4, ep: 4, dp: 4, expert_tp: 2}'
+refused ': --set: jobs[0].model.times.mlp: found 2 times, expected 3: forward, input gradient, weight gradient' --set 'jobs[0].model={preset: llama-3-8b, times: {mlp: [1 us, 1 us]}}'
 refused ': there is no job "beta"' --job beta
 refused ': --set: jobs[0].trace: model is given too; a job has one of them' --set 'jobs[0].trace=[a]'
 echo "1..$n"

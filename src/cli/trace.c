@@ -270,6 +270,7 @@ static const Subcommand subcommands[] = {
     {"check", "FILES", "all that is wrong with a trace", run_check},
     {"convert", "FILES -o OUT", "a trace in another format", run_convert},
     {"generate", "FILE -o OUT", "the program of a training job that is described", trace_generate},
+    {"models", "", "the models and schedules that generate knows by name", trace_models},
     {"loggops", "FILE", "when a GOAL schedule ends under LogGOPS", trace_loggops},
     {NULL},
 };

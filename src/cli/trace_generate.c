@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/table.h"
 #include "cli/trace_info.h"
 #include "scenario/training.h"
 #include "workload/trace_writer.h"
@@ -66,5 +67,34 @@ trace_generate(int argc, char **argv, GError **error)
         return FALSE;
     for (guint i = 0; i < notes->len; i++)
         printf("%s: %s\n", writer->name, (const char *)g_ptr_array_index(notes, i));
+    return TRUE;
+}
+
+gboolean
+trace_models(int argc, char **argv, GError **error)
+{
+    g_autoptr(GOptionContext) context = g_option_context_new("- the models and schedules that are known by name");
+    if (!command_parse(context, &argc, &argv, error))
+        return FALSE;
+    if (argc > 1)
+        return error_input(error, "trace models: \"%s\" is one word too many", argv[1]);
+    g_autoptr(Table) models = table_new("model|>parameters|>of a token or sample|source");
+    for (const char *const *name = model_preset_names(); *name != NULL; name++) {
+        g_autoptr(ModelDescription) model = model_preset(*name, error);
+        if (model == NULL)
+            return FALSE;
+        table_add(models, "%s", *name);
+        table_add(models, "%" G_GUINT64_FORMAT, model_parameters(model));
+        table_add(models, "%" G_GUINT64_FORMAT, model_active_parameters(model));
+        table_add(models, "%s", model->source);
+    }
+    table_print(models, stdout);
+    g_autoptr(Table) schedules = table_new("schedule|what it is");
+    for (const char *const *name = pipeline_schedule_names(); *name != NULL; name++) {
+        table_add(schedules, "%s", *name);
+        table_add(schedules, "%s", pipeline_schedule_help(*name));
+    }
+    putchar('\n');
+    table_print(schedules, stdout);
     return TRUE;
 }

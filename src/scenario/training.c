@@ -39,6 +39,23 @@ training_spec_clear(TrainingSpec *spec)
 
 /* ---- layout ---- */
 
+/* A number, or {layers: 1, times: 126} for so many of them. */
+static gboolean
+read_stage(const Reading *reading, const YamlNode *node, GArray *stages, GError **error)
+{
+    static const Field fields[] = {
+        {"layers", field_count, 0, 0, MOST}, {"times", field_count, sizeof(uint32_t), 1, 65536}, {NULL}};
+    uint32_t run[] = {0, 1};
+    if (node->kind != YAML_MAP ? !field_count(reading, node, fields, run, error)
+                               : !fields_read(reading, node, fields, run, error))
+        return FALSE;
+    if (node->kind == YAML_MAP && yaml_get(node, "layers") == NULL)
+        return yaml_fail(reading->tree, node, error, "needs layers");
+    for (uint32_t i = 0; i < run[1]; i++)
+        g_array_append_val(stages, run[0]);
+    return TRUE;
+}
+
 static gboolean
 read_stages(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
 {
@@ -49,11 +66,8 @@ read_stages(const Reading *reading, const YamlNode *node, const Field *field, vo
     layout_clear(layout);
     layout->stage_layers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
     for (guint i = 0; i < node->values->len; i++) {
-        static const Field count = {"", field_count, 0, 0, MOST};
-        uint32_t layers;
-        if (!field_count(reading, node->values->pdata[i], &count, &layers, error))
+        if (!read_stage(reading, node->values->pdata[i], layout->stage_layers, error))
             return FALSE;
-        g_array_append_val(layout->stage_layers, layers);
     }
     return TRUE;
 }

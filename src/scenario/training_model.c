@@ -24,8 +24,37 @@ later(const Reading *reading, const YamlNode *node, const Field *field, void *ba
     return TRUE;
 }
 
+/* `times`: {attention: [forward, input gradient, weight gradient], ...}. */
+static gboolean
+read_times(const Reading *reading, const YamlNode *map, const Field *field, void *base, GError **error)
+{
+    ModelDescription *model = base;
+    const char *known[BLOCK_KINDS + 1] = {NULL};
+    static const Field time = {"", field_time, 0, 0};
+    (void)field;
+    for (int kind = 0; kind < BLOCK_KINDS; kind++)
+        known[kind] = block_kind_name((BlockKind)kind);
+    if (!yaml_only(reading->tree, map, known, error))
+        return FALSE;
+    for (int kind = 0; kind < BLOCK_KINDS; kind++) {
+        const YamlNode *list = yaml_get(map, known[kind]);
+        if (list == NULL)
+            continue;
+        if (!field_is_list(reading, list, error))
+            return FALSE;
+        if (list->values->len != MODEL_PASSES)
+            return yaml_fail(reading->tree, list, error,
+                             "found %u times, expected 3: forward, input gradient, weight gradient", list->values->len);
+        for (guint pass = 0; pass < MODEL_PASSES; pass++)
+            if (!field_time(reading, list->values->pdata[pass], &time, &model->block_ps[kind][pass], error))
+                return FALSE;
+    }
+    return TRUE;
+}
+
 static const Field transformer_fields[] = {
     {"preset", later},
+    {"times", read_times},
     {"name", field_text, offsetof(ModelDescription, name)},
     {"value_bytes", field_count, offsetof(ModelDescription, value_B), 1, 8},
     {"gradient_bytes", field_count, offsetof(ModelDescription, gradient_B), 1, 8},
@@ -61,6 +90,7 @@ static const Field transformer_fields[] = {
 
 static const Field dlrm_fields[] = {
     {"preset", later},
+    {"times", read_times},
     {"name", field_text, offsetof(ModelDescription, name)},
     {"value_bytes", field_count, offsetof(ModelDescription, value_B), 1, 8},
     {"gradient_bytes", field_count, offsetof(ModelDescription, gradient_B), 1, 8},

@@ -107,6 +107,7 @@ model_block(const ModelDescription *model, uint32_t layer, uint32_t index, const
                           .backward_ps = -1,
                           .row_backward_flops = -1,
                           .row_backward_bytes = -1,
+                          .part = 1,
                           .fused_backward = 2};
     families[model->kind]->fill(model, layer, index, shard, block);
 }

@@ -59,15 +59,34 @@ typedef struct {
     uint64_t parameters, activation_B, output_B; /* output_B goes to the next layer */
 } ModelRow;
 
+typedef enum {
+    BLOCK_EMBEDDING, /* token embedding */
+    BLOCK_ATTENTION, /* norm, attention, residual */
+    BLOCK_MLP,       /* norm, FFN, residual */
+    BLOCK_EXPERTS,   /* norm, router, shared experts, routed experts, residual */
+    BLOCK_HEAD,      /* last norm, logits, loss */
+    BLOCK_TABLES,    /* embedding tables of a DLRM */
+    BLOCK_BOTTOM,    /* a layer of its bottom MLP */
+    BLOCK_TOP,       /* of its top MLP */
+    BLOCK_ROW,       /* of a table of layers */
+    BLOCK_KINDS
+} BlockKind;
+const char *block_kind_name(BlockKind kind); /* "attention" */
+
+/* Passes: the backward one in two where the weight gradient can wait (zero-bubble schedules). */
+typedef enum { PASS_OF_FORWARD, PASS_OF_INPUT, PASS_OF_WEIGHT, MODEL_PASSES } ModelPass;
+
 typedef struct {
     char *name;
     char *source; /* of the numbers: one line; NULL = the user's */
     ModelKind kind;
     Transformer transformer;
     Dlrm dlrm;
-    gboolean rows_whole;          /* rows are of a micro-batch, not of a sample */
-    GArray *rows;                 /* of ModelRow; NULL unless MODEL_LAYERS */
-    double published_parameters;  /* as the source prints it; 0 = not known */
+    gboolean rows_whole;         /* rows are of a micro-batch, not of a sample */
+    GArray *rows;                /* of ModelRow; NULL unless MODEL_LAYERS */
+    double published_parameters; /* as the source prints it; 0 = not known */
+    /* Recorded times of a rank's micro-batch by kind of block; 0 = not given: by FLOPs and bytes. */
+    SimTime block_ps[BLOCK_KINDS][MODEL_PASSES];
     uint32_t value_B, gradient_B; /* bytes of an activation or weight, of a gradient: 2 and 2 unless said */
 } ModelDescription;
 
@@ -106,23 +125,6 @@ typedef struct {
 
 ModelShard model_shard_default(void); /* all 1, sequence 0, unfused, none */
 
-typedef enum {
-    BLOCK_EMBEDDING, /* token embedding */
-    BLOCK_ATTENTION, /* norm, attention, residual */
-    BLOCK_MLP,       /* norm, FFN, residual */
-    BLOCK_EXPERTS,   /* norm, router, shared experts, routed experts, residual */
-    BLOCK_HEAD,      /* last norm, logits, loss */
-    BLOCK_TABLES,    /* embedding tables of a DLRM */
-    BLOCK_BOTTOM,    /* a layer of its bottom MLP */
-    BLOCK_TOP,       /* of its top MLP */
-    BLOCK_ROW,       /* of a table of layers */
-    BLOCK_KINDS
-} BlockKind;
-const char *block_kind_name(BlockKind kind); /* "attention" */
-
-/* Passes: the backward one in two where the weight gradient can wait (zero-bubble schedules). */
-typedef enum { PASS_OF_FORWARD, PASS_OF_INPUT, PASS_OF_WEIGHT, MODEL_PASSES } ModelPass;
-
 /* batch products of m x k by k x n. */
 typedef struct {
     const char *name;
@@ -147,6 +149,7 @@ typedef struct {
     double core_bytes;               /* of other_bytes: softmax and mask, done again under selective recomputation */
     double row_backward_flops, row_backward_bytes; /* of BLOCK_ROW: its own; -1 = as the forward pass tells */
     SimTime forward_ps, backward_ps;               /* recorded; -1 = by FLOPs and bytes */
+    double part;             /* of its weight gradients' work that is here: 1, or what train_blocks.c takes apart */
     double row_weight_share; /* of BLOCK_ROW's backward work: what the weight gradient does; 0 unless a schedule splits
                                 it */
     double fused_backward;   /* FLOPs of core GEMMs backward / forward: 2, or 2.5 where the kernel makes scores again */

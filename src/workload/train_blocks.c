@@ -22,12 +22,19 @@ weights_of(const ModelBlock *block, gboolean before)
 {
     ModelBlock part = *block;
     uint32_t last = 0;
+    double all = 0, taken = 0;
     for (uint32_t i = 0; i < block->n_gemms; i++)
         last = block->gemms[i].weight ? i : last;
     part.n_gemms = 0;
-    for (uint32_t i = 0; i < block->n_gemms; i++)
-        if ((block->kind == BLOCK_EXPERTS || (is_paired(block->kind) && i == last)) == before)
-            part.gemms[part.n_gemms++] = block->gemms[i];
+    for (uint32_t i = 0; i < block->n_gemms; i++) {
+        double flops = block->gemms[i].weight ? gemm_flops(&block->gemms[i]) : 0;
+        all += flops;
+        if ((block->kind == BLOCK_EXPERTS || (is_paired(block->kind) && i == last)) != before)
+            continue;
+        taken += flops;
+        part.gemms[part.n_gemms++] = block->gemms[i];
+    }
+    part.part = all > 0 ? taken / all : 0;
     return part;
 }
 

@@ -127,6 +127,18 @@ train_block_on(TrainMaker *maker, LayoutGroup group, CollectiveKind kind, uint64
         maker->ready = train_collect(maker, group, kind, bytes, layer, what, maker->ready);
 }
 
+/* Recorded for the kind of block; FALSE where nothing is. */
+static gboolean
+price_by_record(const ModelDescription *model, const ModelBlock *block, ModelPass pass, Op *op)
+{
+    const SimTime *times = model->block_ps[block->kind];
+    if (times[PASS_OF_FORWARD] == 0 && times[PASS_OF_INPUT] == 0 && times[PASS_OF_WEIGHT] == 0)
+        return FALSE;
+    double part = pass == PASS_OF_WEIGHT ? block->part : 1;
+    op->duration_ps = (SimTime)((double)times[pass] * part + 0.5);
+    return TRUE;
+}
+
 static void
 price_by_roofline(const ModelBlock *block, ModelPass pass, Recompute recompute, Op *op)
 {
@@ -147,7 +159,9 @@ train_compute(TrainMaker *maker, const ModelBlock *block, ModelPass pass, Recomp
 {
     static const char *const passes[] = {"", " input", " weights"};
     Op op = op_default(OP_COMPUTE);
-    if (maker->spec->price != NULL)
+    if (price_by_record(maker->spec->model, block, pass, &op))
+        ;
+    else if (maker->spec->price != NULL)
         maker->spec->price(maker->spec->price_data, block, pass, recompute, &op);
     else
         price_by_roofline(block, pass, recompute, &op);
