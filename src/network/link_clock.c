@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-enum { BLOCK = 64 };
+/* The ends of links stand at the bottom of a tree: a node of a level has BLOCK of the level below. */
+enum { BLOCK = 16, MOST_LEVELS = 8 };
 
 /* A clock is set back before it can run over. */
 #define LATE ((Count)1 << 120)
@@ -28,13 +29,18 @@ typedef struct {
     uint32_t place;
 } Member;
 
+typedef struct {
+    SimTime *least; /* by node: the least below it */
+    uint8_t *stale; /* by node: that is not known; then so are all nodes above */
+    uint32_t n;
+} Level;
+
 struct LinkClocks {
     Clock *clocks;
-    SimTime *ends;  /* by link: no member is done before this; SIM_TIME_MAX = none ever is */
-    uint8_t *exact; /* by link: is that when the first is done? */
-    SimTime *least; /* by block of links: the least of ends */
-    uint8_t *stale; /* by block: least is not known */
-    uint32_t n_links, n_blocks;
+    SimTime *ends;             /* by link: no member is done before this; SIM_TIME_MAX = none ever is */
+    uint8_t *exact;            /* by link: is that when the first is done? */
+    Level levels[MOST_LEVELS]; /* the last has one node */
+    uint32_t n_links, n_levels;
     Member *where; /* by number */
     uint32_t where_room;
     uint32_t *taken;
@@ -46,18 +52,20 @@ link_clocks_new(uint32_t n_links)
 {
     LinkClocks *clocks = g_new0(LinkClocks, 1);
     clocks->n_links = n_links;
-    clocks->n_blocks = (n_links + BLOCK - 1) / BLOCK;
     clocks->clocks = g_new0(Clock, MAX(1, n_links));
     clocks->ends = g_new(SimTime, MAX(1, n_links));
     clocks->exact = g_new(uint8_t, MAX(1, n_links));
-    clocks->least = g_new(SimTime, MAX(1, clocks->n_blocks));
-    clocks->stale = g_new0(uint8_t, MAX(1, clocks->n_blocks));
     for (uint32_t l = 0; l < n_links; l++) {
         clocks->ends[l] = SIM_TIME_MAX;
         clocks->exact[l] = TRUE;
     }
-    for (uint32_t b = 0; b < clocks->n_blocks; b++)
-        clocks->least[b] = SIM_TIME_MAX;
+    for (uint32_t n = MAX(1, n_links); clocks->n_levels == 0 || n > 1;) {
+        n = (n + BLOCK - 1) / BLOCK;
+        Level *level = &clocks->levels[clocks->n_levels++];
+        *level = (Level){g_new(SimTime, n), g_new0(uint8_t, n), n};
+        for (uint32_t i = 0; i < n; i++)
+            level->least[i] = SIM_TIME_MAX;
+    }
     return clocks;
 }
 
@@ -73,8 +81,10 @@ link_clocks_free(LinkClocks *clocks)
     g_free(clocks->clocks);
     g_free(clocks->ends);
     g_free(clocks->exact);
-    g_free(clocks->least);
-    g_free(clocks->stale);
+    for (uint32_t k = 0; k < clocks->n_levels; k++) {
+        g_free(clocks->levels[k].least);
+        g_free(clocks->levels[k].stale);
+    }
     g_free(clocks->where);
     g_free(clocks->taken);
     g_free(clocks);
@@ -104,7 +114,9 @@ set_end(LinkClocks *clocks, uint32_t link, SimTime end, gboolean exact)
 {
     clocks->ends[link] = end;
     clocks->exact[link] = (uint8_t)exact;
-    clocks->stale[link / BLOCK] = TRUE;
+    uint32_t node = link / BLOCK;
+    for (uint32_t k = 0; k < clocks->n_levels && !clocks->levels[k].stale[node]; k++, node /= BLOCK)
+        clocks->levels[k].stale[node] = TRUE;
 }
 
 /* Rounded up. */
@@ -264,36 +276,54 @@ link_clocks_members(const LinkClocks *clocks, uint32_t link, uint32_t *n)
     return clocks->clocks[link].members;
 }
 
-static void
-refresh(LinkClocks *clocks, uint32_t block)
+/* How many things, nodes or links, lie below a level. */
+static uint32_t
+n_below(const LinkClocks *clocks, uint32_t level)
 {
-    if (!clocks->stale[block])
-        return;
+    return level == 0 ? clocks->n_links : clocks->levels[level - 1].n;
+}
+
+static SimTime
+least_of(LinkClocks *clocks, uint32_t level, uint32_t node)
+{
+    Level *it = &clocks->levels[level];
+    if (!it->stale[node])
+        return it->least[node];
+    uint32_t end = MIN((node + 1) * BLOCK, n_below(clocks, level));
+    for (uint32_t i = node * BLOCK; level > 0 && i < end; i++)
+        least_of(clocks, level - 1, i);
+    const SimTime *below = level == 0 ? clocks->ends : clocks->levels[level - 1].least;
     SimTime least = SIM_TIME_MAX;
-    uint32_t end = MIN((block + 1) * BLOCK, clocks->n_links);
-    for (uint32_t l = block * BLOCK; l < end; l++)
-        least = MIN(least, clocks->ends[l]);
-    clocks->least[block] = least;
-    clocks->stale[block] = FALSE;
+    for (uint32_t i = node * BLOCK; i < end; i++)
+        least = MIN(least, below[i]);
+    it->least[node] = least;
+    it->stale[node] = FALSE;
+    return least;
+}
+
+/* The exact end of a link below the node, if it is before `first`. */
+static SimTime
+find_end(LinkClocks *clocks, uint32_t level, uint32_t node, SimTime first)
+{
+    uint32_t end = MIN((node + 1) * BLOCK, n_below(clocks, level));
+    for (uint32_t i = node * BLOCK; i < end; i++) {
+        if (level > 0) {
+            if (least_of(clocks, level - 1, i) < first)
+                first = find_end(clocks, level - 1, i, first);
+        } else if (clocks->ends[i] < first) {
+            if (!clocks->exact[i])
+                set_exact(clocks, i);
+            first = MIN(first, clocks->ends[i]);
+        }
+    }
+    return first;
 }
 
 gboolean
 link_clocks_first(LinkClocks *clocks, SimTime *end_ps)
 {
-    SimTime first = SIM_TIME_MAX;
-    for (uint32_t b = 0; b < clocks->n_blocks; b++) {
-        refresh(clocks, b);
-        uint32_t end = MIN((b + 1) * BLOCK, clocks->n_links);
-        for (uint32_t l = b * BLOCK; clocks->least[b] < first && l < end; l++) {
-            if (clocks->ends[l] >= first)
-                continue;
-            if (!clocks->exact[l])
-                set_exact(clocks, l);
-            first = MIN(first, clocks->ends[l]);
-        }
-    }
-    *end_ps = first;
-    return first < SIM_TIME_MAX;
+    *end_ps = find_end(clocks, clocks->n_levels - 1, 0, SIM_TIME_MAX);
+    return *end_ps < SIM_TIME_MAX;
 }
 
 /* Takes out those on a link that are done. */
@@ -322,17 +352,24 @@ take_done(LinkClocks *clocks, uint32_t link, SimTime now)
     set_bound(clocks, link);
 }
 
+static void
+take_below(LinkClocks *clocks, uint32_t level, uint32_t node, SimTime now)
+{
+    uint32_t end = MIN((node + 1) * BLOCK, n_below(clocks, level));
+    for (uint32_t i = node * BLOCK; i < end; i++) {
+        if (level == 0 && clocks->ends[i] <= now)
+            take_done(clocks, i, now);
+        else if (level > 0 && least_of(clocks, level - 1, i) <= now)
+            take_below(clocks, level - 1, i, now);
+    }
+}
+
 const uint32_t *
 link_clocks_take(LinkClocks *clocks, SimTime now, uint32_t *n)
 {
     clocks->n_taken = 0;
-    for (uint32_t b = 0; b < clocks->n_blocks; b++) {
-        refresh(clocks, b);
-        uint32_t end = MIN((b + 1) * BLOCK, clocks->n_links);
-        for (uint32_t l = b * BLOCK; clocks->least[b] <= now && l < end; l++)
-            if (clocks->ends[l] <= now)
-                take_done(clocks, l, now);
-    }
+    if (least_of(clocks, clocks->n_levels - 1, 0) <= now)
+        take_below(clocks, clocks->n_levels - 1, 0, now);
     *n = clocks->n_taken;
     return clocks->taken;
 }
