@@ -332,6 +332,41 @@ START_TEST(context_exchange)
 }
 END_TEST
 
+/* Ring: cp - 1 messages of a rank's keys and values forward, of twice that backward; the work in cp pieces, each but
+ * the first behind its message. Ulysses: an all-to-all of queries, keys and values and one of as much as the queries.
+ */
+START_TEST(other_context_exchanges)
+{
+    g_autoptr(ModelDescription) model = model_preset("llama-3-8b", NULL);
+    Layout layout = layout_default();
+    layout.cp = 4;
+    layout.tp = 2;
+    layout.cp_exchange = _i == 0 ? CONTEXT_RING : CONTEXT_ULYSSES;
+    TrainSpec spec = train_spec_default(model, &layout);
+    spec.global_batch = 3;
+    g_autoptr(Workload) workload = made(&spec);
+    uint64_t keys = 2ull * 2048 * 2 * (8 / 2) * 128, queries = 2ull * 2048 * (32 / 2) * 128;
+    Sum sent = messages_of(workload, 0, OP_SEND), turned = sum_of(workload, 0, "cp", COLLECTIVE_ALL_TO_ALL, NULL);
+    ck_assert_uint_eq(sum_of(workload, 0, "cp", COLLECTIVE_ALL_GATHER, NULL).n, 0);
+    ck_assert_uint_eq(sent.n, _i == 0 ? 3 * 32 * 2 * 3 : 0);
+    ck_assert_uint_eq(sent.bytes, _i == 0 ? 3 * 32 * 3 * 3 * keys : 0);
+    ck_assert_uint_eq(turned.n, _i == 0 ? 0 : 3 * 32 * 4);
+    ck_assert_uint_eq(turned.bytes, _i == 0 ? 0 : 3 * 32 * 2 * (2 * queries + keys));
+    const Program *p = workload_program(workload, 0);
+    uint32_t pieces = 0, waiting = 0;
+    for (guint i = 0; i < p->ops->len; i++) {
+        const Op *op = &g_array_index(p->ops, Op, i);
+        if (op->kind != OP_COMPUTE || strcmp(program_op_name(p, i), "F0/1/attention") != 0)
+            continue;
+        pieces++;
+        for (uint32_t d = 0; d < op->n_deps; d++)
+            waiting += g_array_index(p->ops, Op, g_array_index(p->deps, uint32_t, op->first_dep + d)).kind == OP_RECV;
+    }
+    ck_assert_uint_eq(pieces, _i == 0 ? 4 : 1);
+    ck_assert_uint_eq(waiting, _i == 0 ? 3 : 0);
+}
+END_TEST
+
 /* FLOPs of all ops of all ranks = those of the model; the same under any cut and schedule. */
 START_TEST(flops_are_kept)
 {
@@ -518,6 +553,7 @@ main(void)
     tcase_add_loop_test(tcase, expert_all_to_alls, 0, 3);
     tcase_add_loop_test(tcase, whole_experts, 0, 2);
     tcase_add_test(tcase, context_exchange);
+    tcase_add_loop_test(tcase, other_context_exchanges, 0, 2);
     tcase_add_loop_test(tcase, flops_are_kept, 0, 6);
     int presets = 0;
     while (model_preset_names()[presets] != NULL)

@@ -212,6 +212,7 @@ refused ': --set: jobs[0].layout: expert_tp 1 with tp 4 needs sequence_parallel:
 refused ': --set: jobs[0].layout: tp 4 does not divide ep 6, which counts its ranks with expert_tp 1' --set 'jobs[0].layout={tp: 4, ep: 6, dp: 6, expert_tp: 1, sequence_parallel: true}'
 refused ': --set: jobs[0].layout: expert_tp is 2, expected 1 or tp, 4' --set 'jobs[0].layout={tp: 4, ep: 4, dp: 4, expert_tp: 2}'
 refused ': --set: jobs[0].model.times.mlp: found 2 times, expected 3: forward, input gradient, weight gradient' --set 'jobs[0].model={preset: llama-3-8b, times: {mlp: [1 us, 1 us]}}'
+refused ': --set: jobs[0].layout: cp 4 with cp_exchange ulysses does not divide the 2 KV heads of a rank' --set 'jobs[0].layout={tp: 4, cp: 4, dp: 2, cp_exchange: ulysses}'
 refused ': there is no job "beta"' --job beta
 refused ': --set: jobs[0].trace: model is given too; a job has one of them' --set 'jobs[0].trace=[a]'
 echo "1..$n"

@@ -103,6 +103,7 @@ static const Field layout_fields[] = {
     {"zero", field_count, offsetof(Layout, zero), 0, 3},
     {"shard_ranks", field_count, offsetof(Layout, shard_ranks), 1, MOST},
     {"sequence_parallel", field_flag, offsetof(Layout, sequence_parallel)},
+    {"cp_exchange", field_choice, offsetof(Layout, cp_exchange), .names = context_exchange_names},
     {"scatter_gather", field_flag, offsetof(Layout, scatter_gather)},
     {"order", read_order},
     {NULL},

@@ -165,6 +165,7 @@ typedef struct {
     uint64_t reduced_B;  /* S of the all-reduce over tp behind the forward pass (with sequence parallelism: of the
                             all-gather before it and the reduce-scatter behind it); 0 = none */
     uint64_t context_B;  /* keys and values of this rank that the others of cp want; 0 = none */
+    uint64_t query_B;    /* queries of this rank, and as much of what attention gives; 0 where context_B is */
     uint64_t routed_B;   /* what this rank sends to all of ep (itself too) to be worked on there; 0 = none */
     uint64_t received_B; /* what it gets of them, works on and sends back; both the same again in the backward pass */
     uint64_t gathered_B; /* S of the all-gather over tp of what was received, and of the reduce-scatter of what comes

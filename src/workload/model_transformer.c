@@ -156,6 +156,7 @@ fill_latent(const Sizes *s, ModelBlock *block)
     block->replicated_parameters = s->h * down + t->kv_lora + (t->q_lora ? t->q_lora * (s->h + 1) : 0);
     uint64_t latent = 2 * T * ((uint64_t)t->q_lora + down), inner = T * heads * (2 * dim + 2 * t->value_dim);
     block->context_B = s->shard->cp > 1 ? s->v * T * heads * (dim + t->value_dim) : 0;
+    block->query_B = s->shard->cp > 1 ? s->v * T * heads * dim : 0;
     block->other_bytes += 4.0 * (double)(s->v * T * heads * dim);
     keep(s, s->v * (2 * s->P * s->h + latent + inner) + (t->dropout ? s->P * s->h : 0), core, TRUE, block);
 }
@@ -178,6 +179,7 @@ fill_attention(const Sizes *s, ModelBlock *block)
         block->shared_parameters = (2 * heads + 2 * kv) * d * s->h + (t->bias ? (heads + 2 * kv) * d : 0);
         block->replicated_parameters = t->bias ? s->h : 0;
         block->context_B = s->shard->cp > 1 ? s->v * s->T * 2 * kv * d : 0;
+        block->query_B = s->shard->cp > 1 ? s->v * s->T * heads * d : 0;
         if (!t->learned)
             block->other_bytes += 2.0 * (double)(s->v * s->T * (heads + kv) * d);
         uint64_t inner = s->T * (2 * heads + 2 * kv) * d; /* q, k, v and what the projection reads */

@@ -4,6 +4,8 @@
 
 const char *const layout_axis_names[] = {"tp", "cp", "ep", "dp", "pp", NULL};
 
+const char *const context_exchange_names[] = {"gather", "ring", "ulysses", NULL};
+
 static const char *const group_names[LAYOUT_GROUPS] = {"tp",  "cp",    "ep",      "pp",       "dp",
                                                        "edp", "shard", "replica", "embedding"};
 

@@ -18,6 +18,12 @@
 typedef enum { AXIS_TP, AXIS_CP, AXIS_EP, AXIS_EDP, AXIS_PP, LAYOUT_AXES } LayoutAxis;
 extern const char *const layout_axis_names[]; /* tp, cp, ep, dp, pp, NULL */
 
+/* How ranks of cp see each other's tokens: keys and values are gathered (Grattafiori et al. 2024, 3.3.2), or go round a
+ * ring beside the work on those that are there (Liu et al. 2023), or all-to-alls cut heads instead of tokens around
+ * attention (DeepSpeed-Ulysses, Jacobs et al. 2023). */
+typedef enum { CONTEXT_GATHER, CONTEXT_RING, CONTEXT_ULYSSES } ContextExchange;
+extern const char *const context_exchange_names[]; /* gather, ring, ulysses, NULL */
+
 typedef struct {
     uint32_t tp, cp, ep, dp, pp; /* dp counts all replicas, those of ep among them */
     uint32_t virtual_stages;     /* chunks a stage; 1 = plain */
@@ -27,6 +33,7 @@ typedef struct {
                              the ranks of tp too (Liu et al. 2024, MoE parallel folding) */
     uint32_t zero;        /* what is cut over the replicas: 0 nothing, 1 optimiser, 2 and gradients, 3 and parameters */
     uint32_t shard_ranks; /* ranks of a partition group; 0 = all of dp */
+    ContextExchange cp_exchange;
     gboolean sequence_parallel;
     gboolean scatter_gather;       /* stages send a tp-th each and gather it there (Narayanan et al. 2021, 4.1) */
     LayoutAxis order[LAYOUT_AXES]; /* innermost first; default tp, cp, ep, dp, pp */

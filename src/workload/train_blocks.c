@@ -63,6 +63,45 @@ part(uint64_t bytes, uint32_t i, uint32_t n)
     return (bytes / n) * (i + 1) + bytes % n * (i + 1) / n - (bytes / n) * i - bytes % n * i / n;
 }
 
+static gboolean
+exchanges(const TrainMaker *maker, const ModelBlock *block, ContextExchange how)
+{
+    return block->context_B > 0 && maker->spec->layout->cp_exchange == how;
+}
+
+/* Keys and values (backward: their gradients too) go round the ranks of cp while a rank works on those it has: as many
+ * pieces of work as ranks, each but the first behind what came in the round before. */
+static void
+run_ring(TrainMaker *maker, const ModelBlock *block, const Around *around)
+{
+    uint32_t cp = maker->shard.cp, here = maker->ready;
+    for (uint32_t i = 0; i < cp; i++) {
+        uint32_t came = INDEX_NONE;
+        if (i + 1 < cp) {
+            Op send = op_default(OP_SEND), receive = op_default(OP_RECV);
+            send.peer_form = receive.peer_form = PEER_OFFSET;
+            send.group = receive.group = maker->groups[GROUP_OF_CP];
+            send.peer = 1;
+            receive.peer = -1;
+            send.bytes = block->context_B * (around->pass == PASS_OF_FORWARD ? 1 : 2);
+            train_add(maker, send, train_stream(maker, STREAM_RING_OUT), block->layer, "round", &here, 1);
+            came = train_add(maker, receive, train_stream(maker, STREAM_RING_IN), block->layer, "round", NULL, 0);
+        }
+        maker->ready = here;
+        train_compute(maker, block, around->pass, around->recompute, cp);
+        here = came;
+    }
+}
+
+/* Heads are cut instead of tokens: before attention, or (back) tokens again behind it. */
+static void
+turn_heads(TrainMaker *maker, const ModelBlock *block, gboolean back, const char *what)
+{
+    if (exchanges(maker, block, CONTEXT_ULYSSES))
+        train_block_on(maker, GROUP_OF_CP, COLLECTIVE_ALL_TO_ALL, block->query_B + (back ? 0 : block->context_B),
+                       block->layer, what);
+}
+
 static uint32_t
 run_around(TrainMaker *maker, const ModelBlock *block, const Around *around)
 {
@@ -76,7 +115,10 @@ run_around(TrainMaker *maker, const ModelBlock *block, const Around *around)
         if (around->extra && i == 0)
             extra = train_collect(maker, GROUP_OF_TP, COLLECTIVE_ALL_GATHER, block->reduced_B, block->layer,
                                   "input again", entry);
-        train_compute(maker, block, around->pass, around->recompute, pieces);
+        if (exchanges(maker, block, CONTEXT_RING))
+            run_ring(maker, block, around);
+        else
+            train_compute(maker, block, around->pass, around->recompute, pieces);
         if (around->weights && i + 1 == pieces) {
             ModelBlock before = weights_of(block, TRUE);
             if (extra != INDEX_NONE && block->kind == BLOCK_EXPERTS)
@@ -124,15 +166,17 @@ train_forward(TrainMaker *maker, const ModelBlock *block)
         around.before = COLLECTIVE_ALL_GATHER;
     if (is_paired(block->kind) || block->kind == BLOCK_EMBEDDING)
         around.behind = sequence ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
-    if (block->context_B > 0)
+    if (exchanges(maker, block, CONTEXT_GATHER))
         train_block_on(maker, GROUP_OF_CP, COLLECTIVE_ALL_GATHER, block->context_B * maker->shard.cp, block->layer,
                        "context");
+    turn_heads(maker, block, FALSE, "heads");
     if (block->kind == BLOCK_TOP && maker->tables != INDEX_NONE) {
         g_array_append_val(maker->waits, maker->tables);
         maker->tables = INDEX_NONE;
     }
     if (!experts) {
         run_around(maker, block, &around);
+        turn_heads(maker, block, TRUE, "tokens");
     } else {
         route(maker, block, FALSE, "dispatch");
         train_block_on(maker, GROUP_OF_TP, COLLECTIVE_ALL_GATHER, block->gathered_B, block->layer, "rows");
@@ -164,7 +208,8 @@ train_input_gradient(TrainMaker *maker, const ModelBlock *block, gboolean weight
         around.behind = sequence ? COLLECTIVE_REDUCE_SCATTER : COLLECTIVE_ALL_REDUCE;
     around.extra = weights_follow && sequence && (is_paired(block->kind) || block->kind == BLOCK_HEAD);
     around.weights = weights_follow && comes_apart(block);
-    uint32_t gathered = block->context_B > 0 ? maker->shard.cp : 0;
+    uint32_t gathered = exchanges(maker, block, CONTEXT_GATHER) ? maker->shard.cp : 0;
+    turn_heads(maker, block, TRUE, "token gradients");
     train_block_on(maker, GROUP_OF_CP, COLLECTIVE_ALL_GATHER, block->context_B * gathered, block->layer,
                    "context again");
     if (block->kind == BLOCK_TABLES && maker->tables != INDEX_NONE) {
@@ -174,6 +219,7 @@ train_input_gradient(TrainMaker *maker, const ModelBlock *block, gboolean weight
     uint32_t extra;
     if (!experts) {
         extra = run_around(maker, block, &around);
+        turn_heads(maker, block, FALSE, "head gradients");
     } else {
         train_block_on(maker, GROUP_OF_TP, around.before, block->reduced_B, block->layer, around.before_name);
         route(maker, block, FALSE, "combine backward");

@@ -3,7 +3,17 @@
 
 #include "workload/train_program.h"
 
-enum { STREAM_COMPUTE, STREAM_SEND_F, STREAM_SEND_B, STREAM_RECV_F, STREAM_RECV_B, STREAM_GATHER, TRAIN_STREAMS };
+enum {
+    STREAM_COMPUTE,
+    STREAM_SEND_F,
+    STREAM_SEND_B,
+    STREAM_RECV_F,
+    STREAM_RECV_B,
+    STREAM_GATHER,
+    STREAM_RING_OUT,
+    STREAM_RING_IN,
+    TRAIN_STREAMS
+};
 
 /* A reduction that waits for the end of the backward pass. */
 typedef struct {

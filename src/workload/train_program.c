@@ -74,7 +74,8 @@ uint32_t
 train_stream(TrainMaker *maker, uint32_t which)
 {
     static const char *const names[TRAIN_STREAMS] = {"compute",        "activations out", "gradients out",
-                                                     "activations in", "gradients in",    "parameters"};
+                                                     "activations in", "gradients in",    "parameters",
+                                                     "ring out",       "ring in"};
     if (maker->streams[which] == INDEX_NONE)
         maker->streams[which] = program_add_stream(maker->program, names[which], FALSE);
     return maker->streams[which];
@@ -488,6 +489,15 @@ train_check(const TrainSpec *spec, GError **error)
                            layout->ep, layout->dp);
     if (spec->model->kind != MODEL_TRANSFORMER && spec->recompute != RECOMPUTE_NONE)
         return error_input(error, "recompute is %s; that is built for transformers", recompute_names[spec->recompute]);
+    const Transformer *t = &spec->model->transformer;
+    uint32_t heads = (t->kv_lora == 0 ? t->kv_heads : t->heads) / layout->tp;
+    if (layout->cp > 1 && layout->cp_exchange == CONTEXT_ULYSSES && heads % layout->cp != 0)
+        return error_input(error, "cp %u with cp_exchange ulysses does not divide the %u KV heads of a rank",
+                           layout->cp, heads);
+    if (layout->cp > 1 && layout->cp_exchange == CONTEXT_RING && spec->tp_pieces > 1)
+        return error_input(error,
+                           "overlap.tp_pieces %u with cp_exchange ring: attention cannot be in two kinds of pieces",
+                           spec->tp_pieces);
     if (spec->model->kind == MODEL_DLRM && spec->layout->zero == 3)
         return error_input(error, "zero is 3; that is not built for a DLRM");
     if (!check_ops(spec, error))
