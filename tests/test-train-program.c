@@ -229,6 +229,34 @@ START_TEST(zero_stages)
 }
 END_TEST
 
+/* A stage a kind of block: attention 3, FFN 1, embedding and head (with its norm) 0. */
+START_TEST(zero_by_block)
+{
+    g_autoptr(ModelDescription) model = model_preset("llama-3-8b", NULL);
+    uint64_t ends = 2ull * (2 * 128256 * 4096ull + 4096), m = 5;
+    uint64_t attention = 2ull * 32 * (2 * 4096 * 4096 + 2 * 4096 * 1024 + 4096),
+             ffn = 2ull * 32 * (3 * 4096 * 14336 + 4096);
+    ck_assert_uint_eq(ends + attention + ffn, 2 * model_parameters(model));
+    Layout layout = layout_default();
+    layout.dp = 4;
+    layout.zero_of[BLOCK_ATTENTION] = 3;
+    layout.zero_of[BLOCK_MLP] = 1;
+    TrainSpec spec = train_spec_default(model, &layout);
+    spec.global_batch = (uint32_t)m * 4;
+    g_autoptr(Workload) workload = made(&spec);
+    ck_assert_uint_eq(sum_of(workload, 0, "dp", COLLECTIVE_ALL_REDUCE, NULL).bytes, ends);
+    ck_assert_uint_eq(sum_of(workload, 0, "dp", COLLECTIVE_ALL_GATHER, NULL).bytes, 2 * m * attention + ffn);
+    ck_assert_uint_eq(sum_of(workload, 0, "dp", COLLECTIVE_REDUCE_SCATTER, NULL).bytes, m * attention + ffn);
+    /* the optimiser steps a fourth of what is cut: 28 bytes a parameter */
+    const Program *p = workload_program(workload, 0);
+    double bytes = 0;
+    for (guint i = 0; i < p->ops->len; i++)
+        if (strcmp(program_op_name(p, i), "end/optimiser") == 0)
+            bytes += g_array_index(p->ops, Op, i).bytes_moved;
+    ck_assert_double_eq(bytes, 14.0 * ((double)ends + (double)(attention + ffn) / 4));
+}
+END_TEST
+
 /* Partition groups of 4 among 8 replicas: all of ZeRO-3 inside them, and once an all-reduce of each rank's quarter. */
 START_TEST(hybrid_shard)
 {
@@ -471,6 +499,11 @@ START_TEST(dlrm_a_of_mad_max)
     Sum rows = sum_of(workload, 0, "ep", COLLECTIVE_ALL_TO_ALL, NULL);
     ck_assert_uint_eq(rows.n, 2);
     ck_assert_uint_eq(rows.bytes, 2ull * 512 * 4096 * 94 * 2);
+    /* its MLPs by FSDP: gathered twice, scattered once */
+    layout.zero = 3;
+    g_autoptr(Workload) cut = made(&spec);
+    ck_assert_uint_eq(sum_of(cut, 0, "dp", COLLECTIVE_ALL_GATHER, NULL).bytes, 2 * 20ull * 3994 * 3994 * 4);
+    ck_assert_uint_eq(sum_of(cut, 0, "dp", COLLECTIVE_REDUCE_SCATTER, NULL).bytes, 20ull * 3994 * 3994 * 4);
 }
 END_TEST
 
@@ -549,6 +582,7 @@ main(void)
     tcase_add_loop_test(tcase, pipeline_messages, 0, 6);
     tcase_add_loop_test(tcase, gradient_bytes, 0, 6);
     tcase_add_loop_test(tcase, zero_stages, 0, 4);
+    tcase_add_test(tcase, zero_by_block);
     tcase_add_loop_test(tcase, hybrid_shard, 0, 2);
     tcase_add_loop_test(tcase, expert_all_to_alls, 0, 3);
     tcase_add_loop_test(tcase, whole_experts, 0, 2);

@@ -72,6 +72,28 @@ read_stages(const Reading *reading, const YamlNode *node, const Field *field, vo
     return TRUE;
 }
 
+/* A number, or a map by kind of block; those that are not in it are at 0. */
+static gboolean
+read_zero(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
+{
+    static const Field stage = {"", field_count, 0, 0, 3};
+    Layout *layout = base;
+    const char *known[BLOCK_KINDS + 1] = {NULL};
+    (void)field;
+    if (node->kind != YAML_MAP)
+        return field_count(reading, node, &stage, &layout->zero, error);
+    for (int kind = 0; kind < BLOCK_KINDS; kind++)
+        known[kind] = block_kind_name((BlockKind)kind);
+    if (!yaml_only(reading->tree, node, known, error))
+        return FALSE;
+    for (int kind = 0; kind < BLOCK_KINDS; kind++) {
+        const YamlNode *own = yaml_get(node, known[kind]);
+        if (own != NULL && !field_count(reading, own, &stage, &layout->zero_of[kind], error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 static gboolean
 read_order(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
 {
@@ -100,7 +122,7 @@ static const Field layout_fields[] = {
     {"virtual_stages", field_count, offsetof(Layout, virtual_stages), 1, 65536},
     {"stages", read_stages},
     {"expert_tp", field_count, offsetof(Layout, expert_tp), 1, MOST},
-    {"zero", field_count, offsetof(Layout, zero), 0, 3},
+    {"zero", read_zero},
     {"shard_ranks", field_count, offsetof(Layout, shard_ranks), 1, MOST},
     {"sequence_parallel", field_flag, offsetof(Layout, sequence_parallel)},
     {"cp_exchange", field_choice, offsetof(Layout, cp_exchange), .names = context_exchange_names},

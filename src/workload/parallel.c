@@ -14,13 +14,31 @@ static const char *const group_names[LAYOUT_GROUPS] = {"tp",  "cp",    "ep",    
 Layout
 layout_default(void)
 {
-    return (Layout){.tp = 1,
-                    .cp = 1,
-                    .ep = 1,
-                    .dp = 1,
-                    .pp = 1,
-                    .virtual_stages = 1,
-                    .order = {AXIS_TP, AXIS_CP, AXIS_EP, AXIS_EDP, AXIS_PP}};
+    Layout layout = {.tp = 1,
+                     .cp = 1,
+                     .ep = 1,
+                     .dp = 1,
+                     .pp = 1,
+                     .virtual_stages = 1,
+                     .order = {AXIS_TP, AXIS_CP, AXIS_EP, AXIS_EDP, AXIS_PP}};
+    for (int kind = 0; kind < BLOCK_KINDS; kind++)
+        layout.zero_of[kind] = ZERO_AS_ALL;
+    return layout;
+}
+
+uint32_t
+layout_zero(const Layout *layout, BlockKind kind)
+{
+    return layout->zero_of[kind] == ZERO_AS_ALL ? layout->zero : layout->zero_of[kind];
+}
+
+uint32_t
+layout_most_zero(const Layout *layout)
+{
+    uint32_t most = 0;
+    for (int kind = 0; kind < BLOCK_KINDS; kind++)
+        most = MAX(most, layout_zero(layout, (BlockKind)kind));
+    return most;
 }
 
 void
@@ -125,7 +143,7 @@ check_sharding(const Layout *layout, GError **error)
     uint64_t replicas = (uint64_t)layout->dp * layout->cp;
     if (layout->shard_ranks == 0)
         return TRUE;
-    if (layout->zero == 0)
+    if (layout_most_zero(layout) == 0)
         return error_input(error, "shard_ranks is %u, but zero is 0: nothing is cut", layout->shard_ranks);
     if (layout->shard_ranks == 1)
         return error_input(error, "shard_ranks is 1: nothing is cut; that is zero 0");
@@ -182,8 +200,8 @@ layout_check(const Layout *layout, const ModelDescription *model, const ModelSha
         return error_input(error, layout->sequence_parallel
                                       ? "scatter_gather with sequence_parallel: a stage sends a tp-th anyway"
                                       : "scatter_gather needs tp and pp above 1");
-    if (layout->zero > 3)
-        return error_input(error, "zero is %u, expected 0 to 3", layout->zero);
+    if (layout_most_zero(layout) > 3)
+        return error_input(error, "zero is %u, expected 0 to 3", layout_most_zero(layout));
     return check_sharding(layout, error) && check_stages(layout, model, error) &&
            model_check_shard(model, shard, error);
 }

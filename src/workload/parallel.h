@@ -32,16 +32,22 @@ typedef struct {
     uint32_t expert_tp;   /* over how many ranks of tp an expert is cut: 0 = all of tp, or 1: whole, and ep counts
                              the ranks of tp too (Liu et al. 2024, MoE parallel folding) */
     uint32_t zero;        /* what is cut over the replicas: 0 nothing, 1 optimiser, 2 and gradients, 3 and parameters */
-    uint32_t shard_ranks; /* ranks of a partition group; 0 = all of dp */
+    uint32_t zero_of[BLOCK_KINDS]; /* the same for a kind of block; ZERO_AS_ALL = as zero says */
+    uint32_t shard_ranks;          /* ranks of a partition group; 0 = all of dp */
     ContextExchange cp_exchange;
     gboolean sequence_parallel;
     gboolean scatter_gather;       /* stages send a tp-th each and gather it there (Narayanan et al. 2021, 4.1) */
     LayoutAxis order[LAYOUT_AXES]; /* innermost first; default tp, cp, ep, dp, pp */
 } Layout;
 
+#define ZERO_AS_ALL UINT32_MAX
+
 Layout layout_default(void); /* all 1, no ZeRO, default order */
 void layout_clear(Layout *layout);
 
+/* What of a block of this kind is cut over the replicas: 0 to 3; the most of all kinds. */
+uint32_t layout_zero(const Layout *layout, BlockKind kind);
+uint32_t layout_most_zero(const Layout *layout);
 /* Are experts whole where attention is cut over tp? */
 gboolean layout_experts_whole(const Layout *layout);
 /* Ranks of the layout. */

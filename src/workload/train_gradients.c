@@ -40,11 +40,11 @@ gather(TrainMaker *maker, gboolean experts, uint64_t parameters, uint32_t layer,
 void
 train_gather(TrainMaker *maker, uint32_t chunk, uint32_t first_block, uint32_t n_blocks)
 {
-    if (maker->spec->layout->zero < 3)
-        return;
     uint64_t dense = 0, experts = 0;
     for (uint32_t i = first_block; i < first_block + n_blocks; i++) {
         const ModelBlock *block = &g_array_index(maker->blocks[chunk], ModelBlock, i);
+        if (layout_zero(maker->spec->layout, block->kind) < 3)
+            continue;
         dense += block->shared_parameters + block->replicated_parameters + block->tied_parameters;
         experts += block->kind == BLOCK_TABLES ? 0 : block->expert_parameters;
     }
@@ -105,16 +105,18 @@ is_last(const TrainMaker *maker, uint32_t chunk)
 }
 
 static void
-flush(TrainMaker *maker, uint32_t chunk, gboolean experts, uint32_t layer)
+flush(TrainMaker *maker, uint32_t chunk, gboolean experts, uint32_t zero, uint32_t layer)
 {
-    Bucket *bucket = &maker->buckets[experts];
+    Bucket *bucket = &maker->buckets[experts][zero];
     const Layout *layout = maker->spec->layout;
     uint64_t bytes = bucket->parameters * maker->spec->model->gradient_B;
     if (bytes == 0)
         return;
-    CollectiveKind kind = layout->zero == 0 ? COLLECTIVE_ALL_REDUCE : COLLECTIVE_REDUCE_SCATTER;
-    reduce(maker, cut_over(maker, experts), kind, bytes, layer, bucket->op);
-    if (is_hybrid(maker) && is_last(maker, chunk)) {
+    LayoutGroup group = cut_over(maker, experts);
+    if (zero == 0 && group == GROUP_OF_SHARD)
+        group = GROUP_OF_DP; /* nothing is cut */
+    reduce(maker, group, zero == 0 ? COLLECTIVE_ALL_REDUCE : COLLECTIVE_REDUCE_SCATTER, bytes, layer, bucket->op);
+    if (is_hybrid(maker) && zero > 0 && is_last(maker, chunk)) {
         uint64_t own = (bytes + layout->shard_ranks - 1) / layout->shard_ranks;
         uint32_t dep =
             maker->spec->overlap_gradients ? g_array_index(maker->ends, uint32_t, maker->ends->len - 1) : INDEX_NONE;
@@ -126,42 +128,53 @@ flush(TrainMaker *maker, uint32_t chunk, gboolean experts, uint32_t layer)
 void
 train_gradient(TrainMaker *maker, uint32_t chunk, const ModelBlock *block)
 {
-    const Layout *layout = maker->spec->layout;
-    if ((layout->zero < 2 && !is_last(maker, chunk)) || block->kind == BLOCK_TABLES)
+    uint32_t zero = layout_zero(maker->spec->layout, block->kind);
+    if ((zero < 2 && !is_last(maker, chunk)) || block->kind == BLOCK_TABLES)
         return; /* added up on the rank */
     const uint64_t parameters[] = {block->shared_parameters + block->replicated_parameters + block->tied_parameters,
                                    block->expert_parameters};
     for (int experts = 0; experts < 2; experts++) {
-        Bucket *bucket = &maker->buckets[experts];
+        Bucket *bucket = &maker->buckets[experts][zero];
         bucket->parameters += parameters[experts];
         bucket->op = maker->last;
-        if (maker->spec->bucket_B > 0 && layout->zero < 3 &&
+        if (maker->spec->bucket_B > 0 && zero < 3 &&
             bucket->parameters * maker->spec->model->gradient_B >= maker->spec->bucket_B)
-            flush(maker, chunk, experts, block->layer);
+            flush(maker, chunk, experts, zero, block->layer);
     }
 }
 
 void
 train_layer_ended(TrainMaker *maker, uint32_t chunk, uint32_t layer)
 {
-    if (maker->spec->layout->zero == 3)
-        for (int experts = 0; experts < 2; experts++)
-            flush(maker, chunk, experts, layer);
+    for (int experts = 0; experts < 2; experts++)
+        flush(maker, chunk, experts, 3, layer);
 }
 
 void
 train_chunk_ended(TrainMaker *maker, uint32_t chunk)
 {
-    for (int experts = 0; experts < 2; experts++)
-        flush(maker, chunk, experts, INDEX_NONE);
+    for (uint32_t zero = 0; zero < 4; zero++)
+        for (int experts = 0; experts < 2; experts++)
+            flush(maker, chunk, experts, zero, INDEX_NONE);
     maker->runs[chunk]++;
 }
 
 /* ---- the end of the step ---- */
 
+/* Parameters of this rank; gathered: what is all-gathered behind the optimiser, dense and of experts. */
 typedef struct {
-    uint64_t dense, experts, replicated, tied; /* parameters on this rank */
+    uint64_t gathered[2], replicated, tied;
+    double stepped; /* what this rank's optimiser steps */
 } Owned;
+
+static void
+own(const TrainMaker *maker, uint32_t zero, gboolean experts, uint64_t parameters, Owned *owned)
+{
+    double cut = zero == 0 ? 1 : layout_group_size(maker->spec->layout, cut_over(maker, experts));
+    owned->stepped += (double)parameters / cut;
+    if (zero == 1 || zero == 2)
+        owned->gathered[experts] += parameters;
+}
 
 static Owned
 owned_by(const TrainMaker *maker)
@@ -170,18 +183,14 @@ owned_by(const TrainMaker *maker)
     for (uint32_t c = 0; c < maker->schedule->chunks; c++)
         for (guint i = 0; i < maker->blocks[c]->len; i++) {
             const ModelBlock *block = &g_array_index(maker->blocks[c], ModelBlock, i);
-            owned.dense += block->shared_parameters + block->replicated_parameters + block->tied_parameters;
-            owned.experts += block->kind == BLOCK_TABLES ? 0 : block->expert_parameters;
+            uint32_t zero = layout_zero(maker->spec->layout, block->kind);
+            own(maker, zero, FALSE, block->shared_parameters + block->replicated_parameters + block->tied_parameters,
+                &owned);
+            own(maker, zero, TRUE, block->kind == BLOCK_TABLES ? 0 : block->expert_parameters, &owned);
             owned.replicated += block->replicated_parameters;
             owned.tied += block->kind == BLOCK_EMBEDDING ? block->shared_parameters : block->tied_parameters;
         }
     return owned;
-}
-
-static double
-cut_size(const TrainMaker *maker, gboolean experts)
-{
-    return maker->spec->layout->zero == 0 ? 1 : layout_group_size(maker->spec->layout, cut_over(maker, experts));
 }
 
 /* Adam in mixed precision: reads the gradient, reads and writes master weights and two moments in fp32, writes the
@@ -197,8 +206,7 @@ static void
 step_optimiser(TrainMaker *maker, const Owned *owned)
 {
     Op op = op_default(OP_COMPUTE);
-    double parameters = (double)owned->dense / cut_size(maker, FALSE) + (double)owned->experts / cut_size(maker, TRUE);
-    op.bytes_moved = parameters * optimiser_bytes(maker);
+    op.bytes_moved = owned->stepped * optimiser_bytes(maker);
     if (op.bytes_moved > 0)
         maker->last = train_add(maker, op, train_stream(maker, STREAM_COMPUTE), INDEX_NONE, "optimiser",
                                 (uint32_t *)maker->ends->data, maker->ends->len);
@@ -230,11 +238,8 @@ train_finish(TrainMaker *maker)
         g_array_append_val(maker->ends, end);
     }
     step_optimiser(maker, &owned);
-    if (layout->zero != 1 && layout->zero != 2)
-        return;
-    uint32_t value_B = spec->model->value_B;
-    train_collect(maker, cut_over(maker, FALSE), COLLECTIVE_ALL_GATHER, owned.dense * value_B, INDEX_NONE, "parameters",
-                  maker->last);
-    train_collect(maker, cut_over(maker, TRUE), COLLECTIVE_ALL_GATHER, owned.experts * value_B, INDEX_NONE,
-                  "expert parameters", maker->last);
+    for (int experts = 0; experts < 2; experts++)
+        train_collect(maker, cut_over(maker, experts), COLLECTIVE_ALL_GATHER,
+                      owned.gathered[experts] * spec->model->value_B, INDEX_NONE,
+                      experts ? "expert parameters" : "parameters", maker->last);
 }

@@ -43,13 +43,13 @@ typedef struct {
     char step[32];                                   /* "F3" or "F3.1": begins the names of ops */
     /* What the data has come through: the next compute op waits for it and for waits. */
     uint32_t ready, last;
-    GArray *waits;     /* of uint32_t: ops */
-    GArray *units;     /* of uint32_t: the last compute op of each layer so far, for prefetching */
-    uint32_t tables;   /* the all-to-all that the top of a DLRM waits for */
-    uint32_t *runs;    /* a chunk: how many micro-batches have ended their backward pass */
-    Bucket buckets[2]; /* dense, experts */
-    GArray *later;     /* of Later: reductions behind the backward pass */
-    GArray *ends;      /* of uint32_t: what the optimiser waits for */
+    GArray *waits;        /* of uint32_t: ops */
+    GArray *units;        /* of uint32_t: the last compute op of each layer so far, for prefetching */
+    uint32_t tables;      /* the all-to-all that the top of a DLRM waits for */
+    uint32_t *runs;       /* a chunk: how many micro-batches have ended their backward pass */
+    Bucket buckets[2][4]; /* dense, experts; by ZeRO stage */
+    GArray *later;        /* of Later: reductions behind the backward pass */
+    GArray *ends;         /* of uint32_t: what the optimiser waits for */
 } TrainMaker;
 
 /* ---- train_program.c ---- */

@@ -498,8 +498,6 @@ train_check(const TrainSpec *spec, GError **error)
         return error_input(error,
                            "overlap.tp_pieces %u with cp_exchange ring: attention cannot be in two kinds of pieces",
                            spec->tp_pieces);
-    if (spec->model->kind == MODEL_DLRM && spec->layout->zero == 3)
-        return error_input(error, "zero is 3; that is not built for a DLRM");
     if (!check_ops(spec, error))
         return FALSE;
     if (spec->schedule_file != NULL)
