@@ -97,6 +97,8 @@ static const struct {
     {"{\"preferred-dataset-splits\": 0}", ":1: preferred-dataset-splits: expected a whole number from 1 to 1000000000"},
     {"{\n\"endpoint-delay\": -1}", ":2: endpoint-delay: expected a whole number from 0 to 1000000000"},
     {"{\"local-mem-bw\": 0}", ":1: local-mem-bw: expected GB/s above 0, at most 1e9"},
+    {"{\"peak-perf\": -1}", ":1: peak-perf: expected TFLOP/s above 0, at most 1e9"},
+    {"{\"roofline-enabled\": true}", ":1: roofline-enabled: expected a whole number from 0 to 1000000000"},
     {"{\"all-reduce-implementation\": \"ring\"}", "expected an array with one name a dimension"},
     {"{\"all-reduce-implementation\": []}", "names no implementation"},
     {"{\"all-reduce-implementation\": [1]}", "expected names such as \"ring\""},

@@ -71,6 +71,28 @@ if [ -d "$data" ]; then
     import astra-sim "$micro/*.et" --network "$work/n2.yml" && grep -q ', dimensions: 4x2' "$work/x.yaml" &&
         [ "$(ends 'select count(*) > 0 from iteration')" = 1 ]
     ok $? "Chakra traces on two dimensions, which the scenario names"
+    # The trace of one rank: 1 MiB to all 64, as the text workload of the same name has it.
+    one=$peers/workload/all_reduce-1048576.et
+    refused "one rank's trace on a network of 64" "$one is the trace of one rank, and $peers/network/switch-64.yml has 64; --replicate 64 lets all do what it says" \
+        astra-sim "$one" --network "$peers/network/switch-64.yml" -o "$work/x.yaml"
+    system=$peers/system/ring-1d-1split.json
+    import astra-sim "$text/microAllReduce.txt" --network "$peers/network/switch-64.yml" --system "$system"
+    end=$(ends 'select max(end_ps) from iteration')
+    import astra-sim "$one" --network "$peers/network/switch-64.yml" --system "$system" --replicate 64
+    [ "$end" -gt 0 ] && [ "$(ends 'select max(end_ps) from iteration')" = "$end" ]
+    ok $? "one rank's trace, 64 times over, ends as the text workload of it does: $end ps"
+    # Llama of symbolic_tensor_graph: operations without times, on the roofline of system.json or as given.
+    mkdir "$work/stg" && tar xzf "$data/chakra/stg/llama-dp2-tp2-pp2-8npus.tar.gz" -C "$work/stg"
+    refused "operations without a time nor a roofline" "op \"mb0.transformer.0.input_norm.y@0_COMP\" has operations but no time, and there is no system.json with roofline-enabled 1, peak-perf and local-mem-bw; give for example --peak '989 TFLOP/s' --memory-bandwidth '3350 GB/s'" \
+        astra-sim "$work/stg/llama.*.et" -g "$work/stg/llama.json" -n "$peers/network/switch-8.yml" -s "$system" -o "$work/x.yaml"
+    import astra-sim "$work/stg/llama.*.et" -g "$work/stg/llama.json" -n "$peers/network/switch-8.yml" \
+        -s "$peers/system/ring-1d-1split-roofline.json"
+    end=$(ends 'select max(end_ps) from iteration')
+    import astra-sim "$work/stg/llama.*.et" -g "$work/stg/llama.json" -n "$peers/network/switch-8.yml" \
+        -s "$peers/system/ring-1d-1split.json" --peak '989 TFLOP/s' --memory-bandwidth '3350 GB/s'
+    sed -i 's/, reduce_cost: [^}]*//' "$work/x.yaml" && end2=$(ends 'select max(end_ps) from iteration') &&
+        [ "$end2" -gt 0 ] && [ "$end" -ge "$end2" ]
+    ok $? "operations are on the roofline of system.json, or on the one given: $end and, without reductions, $end2 ps"
     import simai "$data/simai/simai_microAllReduce.txt" --topology \
         "$data/simai/topo/gen_Spectrum-X_8g_8gps_400Gbps_H100.txt" && [ "$(ends 'select count(*) > 0 from iteration')" = 1 ]
     ok $? "SimAI's example on its topology"

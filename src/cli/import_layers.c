@@ -1,7 +1,7 @@
 /* import_layers.c - 'trainshed import astra-sim' and 'import simai': workload, network and system become a scenario
  *
- * The files stay where they are: the scenario names them. Of system.json its algorithms (where there is one dimension)
- * and the cost of a reduction, three passes over the chunk at local-mem-bw, are taken; what has no counterpart is told.
+ * The files stay where they are: the scenario names them. Of system.json its algorithms (where there is one dimension),
+ * the cost of a reduction, three passes over the chunk at local-mem-bw, and its roofline are taken.
  * The workload is read and checked before anything is written. */
 #include "base/error.h"
 #include "cli/command.h"
@@ -15,8 +15,8 @@
 
 typedef struct {
     gboolean simai;
-    char *output, *network, *system, *groups, *model, *format;
-    int iterations;
+    char *output, *network, *system, *groups, *model, *format, *peak, *memory_bandwidth;
+    int iterations, replicate; /* replicate: 0 = not given */
 } Options;
 
 static void
@@ -28,6 +28,8 @@ options_clear(Options *options)
     g_free(options->groups);
     g_free(options->model);
     g_free(options->format);
+    g_free(options->peak);
+    g_free(options->memory_bandwidth);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
 
@@ -60,19 +62,14 @@ look_at_network(const Options *options, uint32_t *ranks, uint32_t *inner, uint32
     return TRUE;
 }
 
-/* "collectives: {...}" of system.json; "" without one. NULL with an error. */
+/* "collectives: {...}" of system.json; "" where it says nothing of them. */
 static char *
-collectives_text(const Options *options, uint32_t dimensions, GError **error)
+collectives_text(const AstraSystem *system, uint32_t dimensions)
 {
     static const char *const ours[] = {
         [ASTRA_IMPL_RING] = "ring", [ASTRA_IMPL_DIRECT] = "direct", [ASTRA_IMPL_HALVING] = "halving_doubling"};
-    if (options->system == NULL)
-        return g_strdup("");
-    g_autoptr(AstraSystem) system = astra_system_read(options->system, error);
-    if (system == NULL)
-        return NULL;
     g_autoptr(GString) text = g_string_new(NULL);
-    for (int kind = 0; kind < COLLECTIVE_KINDS; kind++) {
+    for (int kind = 0; system != NULL && kind < COLLECTIVE_KINDS; kind++) {
         AstraImpl impl = system->impl[kind];
         if (dimensions != 1 || impl == ASTRA_NOT_GIVEN || impl == ASTRA_IMPL_OTHER)
             continue;
@@ -81,12 +78,53 @@ collectives_text(const Options *options, uint32_t dimensions, GError **error)
         g_string_append_printf(text, "%s%s: %s", text->len > 0 ? ", " : "", collective_kind_name((CollectiveKind)kind),
                                ours[impl]);
     }
-    if (system->local_mem_GBps > 0) {
+    if (system != NULL && system->local_mem_GBps > 0) {
         char cost[G_ASCII_DTOSTR_BUF_SIZE];
         g_ascii_formatd(cost, sizeof cost, "%.9g", 3000 / system->local_mem_GBps);
         g_string_append_printf(text, "%sreduce_cost: %s ps/B", text->len > 0 ? ", " : "", cost);
     }
     return text->len > 0 ? g_strdup_printf("collectives: {%s}\n", text->str) : g_strdup("");
+}
+
+/* Is there work that has operations or bytes, and no time? Its name; NULL. */
+static const char *
+untimed_op(const Workload *workload)
+{
+    for (guint p = 0; p < workload->programs->len; p++) {
+        const Program *program = workload_program(workload, p);
+        for (guint i = 0; i < program->ops->len; i++) {
+            const Op *op = &g_array_index(program->ops, Op, i);
+            if (op->kind == OP_COMPUTE && op->duration_ps < 0 && (op->flops > 0 || op->bytes_moved > 0))
+                return program_op_name(program, i);
+        }
+    }
+    return NULL;
+}
+
+/* ", peak: ..., memory_bandwidth: ...": as given, else of system.json; "" where nothing needs it. NULL with an error.
+ */
+static char *
+roofline_text(const Options *options, const AstraSystem *system, const Workload *workload, GError **error)
+{
+    const char *untimed = untimed_op(workload);
+    char peak[G_ASCII_DTOSTR_BUF_SIZE] = "", bandwidth[G_ASCII_DTOSTR_BUF_SIZE] = "";
+    gboolean given = options->peak != NULL && options->memory_bandwidth != NULL;
+    if (untimed == NULL)
+        return g_strdup("");
+    if (!given &&
+        (system == NULL || system->roofline == 0 || system->peak_TFLOPps == 0 || system->local_mem_GBps == 0)) {
+        error_input(
+            error,
+            "op \"%s\" has operations but no time, and there is no system.json with roofline-enabled 1, peak-perf "
+            "and local-mem-bw; give for example --peak '989 TFLOP/s' --memory-bandwidth '3350 GB/s'",
+            untimed);
+        return NULL;
+    }
+    if (given)
+        return g_strdup_printf(", peak: %s, memory_bandwidth: %s", options->peak, options->memory_bandwidth);
+    g_ascii_formatd(peak, sizeof peak, "%.9g", system->peak_TFLOPps);
+    g_ascii_formatd(bandwidth, sizeof bandwidth, "%.9g", system->local_mem_GBps);
+    return g_strdup_printf(", peak: %s TFLOP/s, memory_bandwidth: %s GB/s", peak, bandwidth);
 }
 
 /* The list of trace files, quoted. */
@@ -106,7 +144,7 @@ files_text(char *const *files, const char *output, GError **error)
 /* The job's keys; NULL with an error. */
 static char *
 job_text(const Options *options, const TraceSource *source, const char *format, const Workload *workload,
-         GError **error)
+         const char *roofline, GError **error)
 {
     g_autofree char *trace = files_text(source->files, options->output, error);
     if (trace == NULL)
@@ -116,6 +154,9 @@ job_text(const Options *options, const TraceSource *source, const char *format, 
                            trace, format, workload->n_ranks, options->iterations);
     if (strcmp(format, "astra-sim") == 0 && source->model_parallel > 0)
         g_string_append_printf(text, ", model_parallel: %u", source->model_parallel);
+    if (source->replicate > 0)
+        g_string_append_printf(text, ", replicate: %u", source->replicate);
+    g_string_append(text, roofline);
     if (source->dimensions != NULL)
         g_string_append_printf(text, ", dimensions: %s", source->dimensions);
     if (options->groups != NULL) {
@@ -126,6 +167,19 @@ job_text(const Options *options, const TraceSource *source, const char *format, 
     }
     g_string_append(text, "}\n");
     return g_strdup(text->str);
+}
+
+/* What one rank's trace is to be on a network of many has to be said. */
+static gboolean
+check_ranks(const Options *options, const TraceSource *source, const Workload *workload, uint32_t ranks, GError **error)
+{
+    if (workload->n_ranks > ranks)
+        return error_input(error, "%s has %u ranks, but %s needs %u", options->network, ranks, source->files[0],
+                           workload->n_ranks);
+    if (workload->n_ranks == 1 && ranks > 1 && source->replicate == 0)
+        return error_input(error, "%s is the trace of one rank, and %s has %u; --replicate %u lets all do what it says",
+                           source->files[0], options->network, ranks, ranks);
+    return TRUE;
 }
 
 static gboolean
@@ -145,19 +199,22 @@ write_scenario(const Options *options, char **files, GError **error)
                           .n_files = g_strv_length(files),
                           .groups_file = options->groups,
                           .ranks = text_form ? ranks : 0,
+                          .replicate = (uint32_t)options->replicate,
                           .model_parallel = inner};
-    if (chakra && sizes->len > 0 && source.n_files == ranks)
+    if (chakra && sizes->len > 0 && (source.n_files == ranks || source.replicate == ranks))
         source.dimensions = sizes->str;
     g_autoptr(Workload) workload = trace_read(format->name, &source, error);
     if (workload == NULL)
         return FALSE;
-    if (workload->n_ranks > ranks)
-        return error_input(error, "%s has %u ranks, but %s needs %u", options->network, ranks, files[0],
-                           workload->n_ranks);
-    g_autofree char *collectives = collectives_text(options, dimensions, error);
-    g_autofree char *network =
-        collectives != NULL ? import_path(options->network, options->output, FALSE, error) : NULL;
-    g_autofree char *job = network != NULL ? job_text(options, &source, format->name, workload, error) : NULL;
+    if (!check_ranks(options, &source, workload, ranks, error))
+        return FALSE;
+    g_autoptr(AstraSystem) system = options->system != NULL ? astra_system_read(options->system, error) : NULL;
+    if (options->system != NULL && system == NULL)
+        return FALSE;
+    g_autofree char *collectives = collectives_text(system, dimensions);
+    g_autofree char *roofline = roofline_text(options, system, workload, error);
+    g_autofree char *network = roofline != NULL ? import_path(options->network, options->output, FALSE, error) : NULL;
+    g_autofree char *job = network != NULL ? job_text(options, &source, format->name, workload, roofline, error) : NULL;
     if (job == NULL)
         return FALSE;
     g_autofree char *base = g_path_get_basename(files[0]), *name = import_quote(base);
@@ -193,6 +250,10 @@ import_layers(int argc, char **argv, Options *options, GError **error)
         {options->simai ? NULL : "system", 's', 0, G_OPTION_ARG_FILENAME, &options->system, "The system.json", "FILE"},
         {"groups", 'g', 0, G_OPTION_ARG_FILENAME, &options->groups, "The communicator groups, of Chakra traces",
          "FILE"},
+        {"replicate", 0, 0, G_OPTION_ARG_INT, &options->replicate, "This many ranks do what the one trace says", "N"},
+        {"peak", 0, 0, G_OPTION_ARG_STRING, &options->peak, "Of a GPU, where work has operations and no time",
+         "FLOP/S"},
+        {"memory-bandwidth", 0, 0, G_OPTION_ARG_STRING, &options->memory_bandwidth, "Of a GPU, likewise", "RATE"},
         {NULL},
     };
     g_autoptr(GOptionContext) context = g_option_context_new("WORKLOAD ... - a set-up becomes a scenario");
@@ -205,6 +266,8 @@ import_layers(int argc, char **argv, Options *options, GError **error)
         return error_input(error, "import %s: where to? Give -o FILE.yaml", own);
     if (options->network == NULL)
         return error_input(error, "import %s: on what? Give --%s FILE", own, options->simai ? "topology" : "network");
+    if (options->replicate < 0)
+        return error_input(error, "import %s: --replicate %d is below 1", own, options->replicate);
     if (options->iterations < 1)
         return error_input(error, "import %s: --iterations %d is below 1", own, options->iterations);
     g_auto(GStrv) files = trace_pair(NULL, (const char *const *)argv + 1, error);

@@ -17,17 +17,10 @@ static const struct {
 };
 
 /* Keys that change nothing where there is one dimension, one chunk and one collective. */
-static const char *const harmless[] = {"scheduling-policy",
-                                       "collective-optimization",
-                                       "boost-mode",
-                                       "intra-dimension-scheduling",
-                                       "inter-dimension-scheduling",
-                                       "trace-enabled",
-                                       "peak-perf",
-                                       "roofline-enabled",
-                                       "track-local-mem",
-                                       "local-mem-trace-filename",
-                                       "local-reduction-delay"};
+static const char *const harmless[] = {
+    "scheduling-policy",          "collective-optimization", "boost-mode",      "intra-dimension-scheduling",
+    "inter-dimension-scheduling", "trace-enabled",           "track-local-mem", "local-mem-trace-filename",
+    "local-reduction-delay"};
 
 static AstraImpl
 parse_impl(const char *name)
@@ -76,14 +69,14 @@ read_whole(JsonReader *json, const char *key, uint64_t least, uint64_t *value, G
 }
 
 static gboolean
-read_bandwidth(JsonReader *json, const char *key, double *value, GError **error)
+read_rate(JsonReader *json, const char *key, const char *unit, gboolean or_zero, double *value, GError **error)
 {
     JsonToken token;
     if (!json_next(json, &token, error))
         return FALSE;
     *value = token.kind == JSON_NUMBER ? g_ascii_strtod(token.text, NULL) : -1;
-    if (!(*value > 0 && *value <= 1e9))
-        return json_fail(json, error, "%s: expected GB/s above 0, at most 1e9", key);
+    if (!(*value > 0 && *value <= 1e9) && !(or_zero && *value == 0))
+        return json_fail(json, error, "%s: expected %s above 0, at most 1e9", key, unit);
     return TRUE;
 }
 
@@ -100,7 +93,11 @@ read_member(JsonReader *json, const char *key, AstraSystem *system, GError **err
     if (strcmp(key, "active-chunks-per-dimension") == 0)
         return read_whole(json, key, 1, &system->active_chunks, error);
     if (strcmp(key, "local-mem-bw") == 0)
-        return read_bandwidth(json, key, &system->local_mem_GBps, error);
+        return read_rate(json, key, "GB/s", FALSE, &system->local_mem_GBps, error);
+    if (strcmp(key, "peak-perf") == 0)
+        return read_rate(json, key, "TFLOP/s", TRUE, &system->peak_TFLOPps, error);
+    if (strcmp(key, "roofline-enabled") == 0)
+        return read_whole(json, key, 0, &system->roofline, error);
     gboolean known = FALSE;
     for (size_t i = 0; i < G_N_ELEMENTS(harmless) && !known; i++)
         known = strcmp(key, harmless[i]) == 0;

@@ -17,6 +17,8 @@ typedef struct {
     uint32_t n_impl[COLLECTIVE_KINDS];
     uint64_t endpoint_delay_ns;     /* before each message step */
     double local_mem_GBps;          /* 10^9 B/s; 0 = not given */
+    uint64_t roofline;              /* 1: compute without a time is on the roofline of the next, and of local_mem */
+    double peak_TFLOPps;            /* 0 = not given */
     uint64_t splits, active_chunks; /* chunks of a collective; at once in a dimension */
     GPtrArray *ignored;             /* of char *: keys that ASTRA-sim reads and these forms do not */
 } AstraSystem;
