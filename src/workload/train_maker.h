@@ -70,6 +70,11 @@ void train_block_on(TrainMaker *maker, LayoutGroup group, CollectiveKind kind, u
 /* A compute op behind ready and waits, where it has any work; share of the work. */
 void train_compute(TrainMaker *maker, const ModelBlock *block, ModelPass pass, Recompute recompute, uint32_t pieces);
 
+/* ---- train_steps.c ---- */
+
+/* The ops of a step; maker->step is its name. */
+void train_step(TrainMaker *maker, const Step *step);
+
 /* ---- train_blocks.c ---- */
 
 void train_forward(TrainMaker *maker, const ModelBlock *block);
