@@ -7,23 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Formulas by the place of a row in its ten (F001, F011, ... have place 1): F001 to F004, F006 to F008. */
+/* Formulas by the place of a row in its ten: F001, F011, ... have place 1. */
 static const struct {
     const char *group; /* as in the file */
     CollectiveKind kind;
     const char *algorithm;
 } formulas[10] = {
+    [0] = {"collective: Bruck all-gather", COLLECTIVE_ALL_GATHER, "bruck"},
     [1] = {"collective: ring all-reduce", COLLECTIVE_ALL_REDUCE, "ring"},
     [2] = {"collective: ring reduce-scatter", COLLECTIVE_REDUCE_SCATTER, "ring"},
     [3] = {"collective: ring all-gather (S = gathered size)", COLLECTIVE_ALL_GATHER, "ring"},
     [4] = {"collective: recursive halving-doubling all-reduce", COLLECTIVE_ALL_REDUCE, "halving_doubling"},
+    [5] = {"collective: recursive doubling all-reduce", COLLECTIVE_ALL_REDUCE, "recursive_doubling"},
     [6] = {"\"collective: binomial reduce + broadcast all-reduce, not pipelined\"", COLLECTIVE_ALL_REDUCE, "binomial"},
     [7] = {"collective: binomial broadcast", COLLECTIVE_BROADCAST, "binomial"},
     [8] = {"collective: pairwise all-to-all (S = bytes sent per rank incl. own block)", COLLECTIVE_ALL_TO_ALL,
            "pairwise"},
+    [9] = {"collective: Bruck all-to-all", COLLECTIVE_ALL_TO_ALL, "bruck"},
 };
 
-enum { ROWS = 196, COVERED = 126, COVERED_LARGE = 21 };
+enum { ROWS = 196, COVERED = 180, COVERED_LARGE = 30 };
 
 typedef struct {
     uint32_t id, n;
@@ -118,7 +121,7 @@ left_out(const Row *row, int model, CollectiveGrain grain)
     return !chosen || (int)(row->id / 10 % 2) != model;
 }
 
-START_TEST(rows_f001_to_f008_of_each_ten)
+START_TEST(rows_f001_to_f010_of_each_ten)
 {
     NEED_SHARED(path, "data/measured/published/closed_forms.csv")
     g_auto(GStrv) lines = read_lines(path);
@@ -131,7 +134,7 @@ START_TEST(rows_f001_to_f008_of_each_ten)
         if (!left_out(&row, _i % 2, grains[_i / 2]))
             check_row(&row, models[_i % 2], grains[_i / 2]);
     }
-    /* 6 numbers of ranks x 3 sizes x 7 formulas = 126; those of 1024 ranks are 21. */
+    /* 6 numbers of ranks x 3 sizes x 10 formulas = 180; those of 1024 ranks are 30. */
     ck_assert_uint_eq(covered, LARGEST > 64 ? COVERED_LARGE : COVERED - COVERED_LARGE);
 }
 END_TEST
@@ -204,13 +207,83 @@ START_TEST(rows_f187_to_f195_on_nvswitch_servers)
 }
 END_TEST
 
+typedef struct {
+    uint32_t id, n, chunks; /* chunks 0: two trees, a bound */
+    uint64_t bytes;
+    double alpha_us, rate_GBps, value_s;
+} Chunked;
+
+static gboolean
+parse_chunked(const char *line, Chunked *row)
+{
+    const char *inputs = strstr(line, ",n=");
+    if (inputs == NULL || line[0] != 'F')
+        return FALSE;
+    *row = (Chunked){.id = (uint32_t)strtoul(line + 1, NULL, 10)};
+    if (row->id < 181 || row->id > 186)
+        return FALSE;
+    if (row->id % 2 == 1)
+        return sscanf(inputs, ",n=%u chunks k=%u S=%" G_GUINT64_FORMAT "B alpha=%lfus beta=1/(%lf GB/s),time,%lf,s",
+                      &row->n, &row->chunks, &row->bytes, &row->alpha_us, &row->rate_GBps, &row->value_s) == 6;
+    return sscanf(inputs, ",n=%u S=%" G_GUINT64_FORMAT "B beta=1/(%lf GB/s),\"time (k->inf, a=0)\",%lf,s", &row->n,
+                  &row->bytes, &row->rate_GBps, &row->value_s) == 4;
+}
+
+static double
+run_chunked(const Chunked *row, const char *model, CollectiveGrain grain, uint64_t slice_B)
+{
+    CollectiveKind kind = row->chunks > 0 ? COLLECTIVE_BROADCAST : COLLECTIVE_ALL_REDUCE;
+    g_autoptr(Fabric) fabric = world_switch(row->n, (SimTime)(row->alpha_us * 1e6), row->rate_GBps * 1e9);
+    WorldRun run = {.model = model,
+                    .fabric = fabric,
+                    .spec = {.kind = kind, .n = row->n, .bytes = row->bytes, .coflow = INDEX_NONE}};
+    run.config = collective_config_default();
+    run.config.grain = grain;
+    run.config.slice_B = slice_B;
+    run.config.algorithm[kind] = row->chunks > 0 ? "chain" : "double_tree";
+    return (double)world_run(&run);
+}
+
+/* The chain exactly. Of two trees the row is what infinitely many chunks take: k chunks take no less, and no more than
+ * the chunks that fill and empty the trees: twice their depth and one for each way, each shared with three others. */
+START_TEST(rows_f181_to_f186)
+{
+    NEED_SHARED(path, "data/measured/published/closed_forms.csv")
+    g_auto(GStrv) lines = read_lines(path);
+    const char *model = models[_i % 2];
+    CollectiveGrain grain = grains[_i / 2];
+    uint32_t exact = 0, bounds = 0;
+    for (size_t i = 1; lines[i] != NULL; i++) {
+        Chunked row;
+        if (!parse_chunked(lines[i], &row) || (row.n > 64) != (LARGEST > 64))
+            continue;
+        double expected = row.value_s * 1e12;
+        if (row.chunks > 0) {
+            double got = run_chunked(&row, model, grain, row.bytes / row.chunks);
+            exact++;
+            ck_assert_msg(fabs(got - expected) <= MAX(1e-9 * expected, row.n + row.chunks),
+                          "F%03u on %s, grain %d: %.0f ps, expected %.3f ps", row.id, model, grain, got, expected);
+        } else if (strcmp(model, "fluid") == 0 && grain == GRAIN_STEPS) {
+            double got = run_chunked(&row, model, grain, row.bytes / 256), depth = log2(row.n);
+            bounds++;
+            ck_assert_msg(got >= expected * (1 - 1e-12), "F%03u beaten: %.0f < %.3f ps", row.id, got, expected);
+            ck_assert_msg(got <= expected * (1 + 4 * (2 * depth + 2) / 128), "F%03u: %.0f ps is %.4f of the bound",
+                          row.id, got, got / expected);
+        }
+    }
+    ck_assert_uint_eq(exact, LARGEST > 64 ? 1 : 2);
+    ck_assert_uint_eq(bounds, strcmp(model, "fluid") != 0 || grain != GRAIN_STEPS ? 0 : LARGEST > 64 ? 1 : 2);
+}
+END_TEST
+
 int
 main(void)
 {
     Suite *suite = suite_create("collective-closed-forms");
     TCase *tc = tcase_create("closed-forms");
     tcase_set_timeout(tc, 600);
-    tcase_add_loop_test(tc, rows_f001_to_f008_of_each_ten, 0, 4);
+    tcase_add_loop_test(tc, rows_f001_to_f010_of_each_ten, 0, 4);
+    tcase_add_loop_test(tc, rows_f181_to_f186, 0, 4);
     /* 128 servers in steps on the fluid model. */
     tcase_add_loop_test(tc, rows_f187_to_f195_on_nvswitch_servers, LARGEST > 64 ? 1 : 0, LARGEST > 64 ? 2 : 4);
     suite_add_tcase(suite, tc);

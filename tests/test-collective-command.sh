@@ -76,7 +76,7 @@ refused 'an unknown collective' "there is no collective \"allreduce\"; did you m
 all_gather, reduce_scatter, all_to_all, broadcast, reduce, barrier" allreduce -f "$dumbbell"
 refused 'an unknown algorithm' 'there is no algorithm "rng"; did you mean "ring"?' all_reduce -f "$dumbbell" -b 1kB -a rng
 refused 'an algorithm that cannot' \
-    'algorithm "pairwise" is not for broadcast; those for it are: auto, binomial, direct' \
+    'algorithm "pairwise" is not for broadcast; those for it are: auto, binomial, chain, direct' \
     broadcast -f "$dumbbell" -b 1kB -a pairwise
 refused 'an unknown grain' 'there is no grain "step"; did you mean "steps"?; known are: steps, bundle' \
     all_reduce -f "$dumbbell" -g step

@@ -277,6 +277,8 @@ START_TEST(bytes_are_conserved_between_members_and_grains)
                                                    [COLLECTIVE_REDUCE_SCATTER] = once,
                                                    [COLLECTIVE_BROADCAST] = once,
                                                    [COLLECTIVE_REDUCE] = once};
+            if (kind == COLLECTIVE_ALL_REDUCE && strcmp(*name, "recursive_doubling") == 0)
+                expected[kind] = 3 * N * bytes; /* all of it in each of lg N rounds */
             if (kind != COLLECTIVE_ALL_TO_ALL)
                 ck_assert_msg(total == expected[kind], "%s by %s: %" G_GUINT64_FORMAT " B",
                               collective_kind_name((CollectiveKind)kind), *name, total);
@@ -447,11 +449,11 @@ START_TEST(what_is_refused)
     } cases[] = {
         {COLLECTIVE_ALL_REDUCE, "rnig", "there is no algorithm \"rnig\"; did you mean \"ring\"?", 8},
         {COLLECTIVE_ALL_REDUCE, "pairwise",
-         "algorithm \"pairwise\" is not for all_reduce; those for it are: auto, binomial, direct, halving_doubling, "
-         "hierarchical, ring",
+         "algorithm \"pairwise\" is not for all_reduce; those for it are: auto, binomial, direct, double_tree, "
+         "halving_doubling, hierarchical, recursive_doubling, ring, tree",
          8},
         {COLLECTIVE_BROADCAST, "ring",
-         "algorithm \"ring\" is not for broadcast; those for it are: auto, binomial, direct", 8},
+         "algorithm \"ring\" is not for broadcast; those for it are: auto, binomial, chain, direct", 8},
         {COLLECTIVE_ALL_REDUCE, "hierarchical",
          "hierarchical needs the same number of ranks in each server: the server of rank 0 has 4, that of rank 4 2", 6},
     };

@@ -286,9 +286,8 @@ static const struct {
      ":10:62: network.transport.recovery: found \"none\", expected go_back_n, selective_repeat or "
      "reorder_tolerant"},
     {"all_reduce: ring", "all_reduce: rng",
-     ":11:98: collectives.all_reduce: found \"rng\", expected one of auto, binomial, direct, "
-     "halving_doubling, "
-     "hierarchical, ring; did you mean \"ring\"?"},
+     ":11:98: collectives.all_reduce: found \"rng\", expected one of auto, binomial, direct, double_tree, "
+     "halving_doubling, hierarchical, recursive_doubling, ring, tree; did you mean \"ring\"?"},
     {"reduce_cost: 0 s/B", "reduce_cost: 0",
      ":11:79: collectives.reduce_cost: cost per byte \"0\" has no unit; write for example \"0 ps/B\""},
     {"grain: steps", "grain: step",

@@ -13,8 +13,18 @@ static const CollectiveAlgorithm algorithm_auto = {
 
 /* The table: one line an algorithm. */
 static const CollectiveAlgorithm *const algorithms[] = {
-    &algorithm_auto,         &algorithm_binomial, &algorithm_direct, &algorithm_halving_doubling,
-    &algorithm_hierarchical, &algorithm_pairwise, &algorithm_ring,
+    &algorithm_auto,
+    &algorithm_binomial,
+    &algorithm_bruck,
+    &algorithm_chain,
+    &algorithm_direct,
+    &algorithm_double_tree,
+    &algorithm_halving_doubling,
+    &algorithm_hierarchical,
+    &algorithm_pairwise,
+    &algorithm_recursive_doubling,
+    &algorithm_ring,
+    &algorithm_tree,
 };
 
 static const char *const default_name[COLLECTIVE_KINDS] = {
@@ -185,6 +195,14 @@ gboolean
 plan_all_to_all_sends(const CollectiveSpec *spec, uint32_t i, uint32_t j)
 {
     return i != j && (spec->matrix == NULL || spec->matrix[(size_t)i * spec->n + j] > 0);
+}
+
+uint32_t
+plan_slices(uint64_t bytes, uint64_t slice_B)
+{
+    if (slice_B == 0 || bytes <= slice_B)
+        return 1;
+    return (uint32_t)MIN((bytes - 1) / slice_B + 1, UINT32_MAX);
 }
 
 uint64_t

@@ -16,6 +16,7 @@ typedef struct {
     const Layout *layout;
     const uint64_t *cut; /* of layout_cut: the bytes of each channel */
     gboolean compact;    /* pairs will do, where the algorithm can say it so */
+    uint64_t slice_B;    /* of sliced algorithms: the most a chunk may have; 0 = all */
 } PlanRequest;
 
 /* In a round each member sends to each of the others at once. */
@@ -39,7 +40,8 @@ typedef struct {
 
 struct CollectiveAlgorithm {
     const char *name, *help;
-    uint32_t kinds; /* bit 1 << CollectiveKind */
+    uint32_t kinds;  /* bit 1 << CollectiveKind */
+    gboolean sliced; /* its plan depends on the slice */
     /* Adds to plan, whose first two parts are made but empty. FALSE with an INPUT error where the members do not suit.
      */
     gboolean (*plan)(const PlanRequest *request, Plan *plan, GError **error);
@@ -47,8 +49,9 @@ struct CollectiveAlgorithm {
 
 #define KIND_BIT(kind) (1u << COLLECTIVE_##kind)
 
-extern const CollectiveAlgorithm algorithm_ring, algorithm_halving_doubling, algorithm_binomial, algorithm_direct,
-    algorithm_pairwise, algorithm_hierarchical;
+extern const CollectiveAlgorithm algorithm_ring, algorithm_halving_doubling, algorithm_binomial, algorithm_bruck,
+    algorithm_chain, algorithm_direct, algorithm_double_tree, algorithm_pairwise, algorithm_hierarchical,
+    algorithm_recursive_doubling, algorithm_tree;
 
 /* By name ("auto" and NULL are resolved by kind, members and size); NULL with an INPUT error that names the nearest, or
  * says what the algorithm is for. */
@@ -73,5 +76,7 @@ uint64_t plan_all_to_all_bytes(const CollectiveSpec *spec, uint32_t i, uint32_t 
 /* Is that a message at all? Zero entries of a matrix are not sent; an even all-to-all of 0 bytes is a message of
  * latency. */
 gboolean plan_all_to_all_sends(const CollectiveSpec *spec, uint32_t i, uint32_t j);
+/* How many chunks of at most slice_B bytes hold all; slice_B 0: one. */
+uint32_t plan_slices(uint64_t bytes, uint64_t slice_B);
 /* Bytes of chunks [from, to) of bytes in n chunks. */
 uint64_t plan_chunks(uint64_t bytes, uint32_t n, uint32_t from, uint32_t to);

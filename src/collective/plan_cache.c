@@ -48,7 +48,7 @@ plan_equal(gconstpointer x, gconstpointer y)
     const CachedPlan *a = x, *b = y;
     if (a->hash != b->hash || a->algorithm != b->algorithm || a->kind != b->kind || a->weights != b->weights ||
         a->compact != b->compact || a->bytes != b->bytes || a->n != b->n || a->root != b->root ||
-        a->channels != b->channels || a->settings != b->settings)
+        a->channels != b->channels || a->slice_B != b->slice_B || a->settings != b->settings)
         return FALSE;
     size_t n = a->n;
     return same(a->nodes, b->nodes, n * sizeof *a->nodes) && same(a->matrix, b->matrix, n * n * sizeof *a->matrix) &&
@@ -277,7 +277,7 @@ check_routes(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GEr
 static gboolean
 make(PlanCache *cache, const CollectiveSpec *spec, CachedPlan *plan, GError **error)
 {
-    PlanRequest request = {plan->algorithm, spec, plan->layout, plan->cut, plan->compact};
+    PlanRequest request = {plan->algorithm, spec, plan->layout, plan->cut, plan->compact, plan->slice_B};
     plan->plan = plan_new(plan->algorithm, &request, error);
     if (plan->plan == NULL || !check_routes(cache, spec, plan, error))
         return FALSE;
@@ -308,6 +308,7 @@ key_of(const CollectiveAlgorithm *algorithm, const CollectiveSpec *spec, const C
     key->root = spec->root;
     key->channels = config->channels;
     key->compact = config->grain == GRAIN_BUNDLE && spec->n > LISTED;
+    key->slice_B = algorithm->sliced ? config->slice_B : 0;
     key->settings = spec->settings;
     key->nodes = g_memdup2(spec->nodes, spec->n * sizeof *spec->nodes);
     if (spec->kind == COLLECTIVE_ALL_TO_ALL && spec->matrix != NULL)

@@ -27,7 +27,7 @@ typedef struct {
     const CollectiveAlgorithm *algorithm;
     CollectiveKind kind;
     ChannelWeights weights;
-    uint64_t bytes;
+    uint64_t bytes, slice_B;
     uint32_t n, root, channels, settings;
     uint32_t *nodes;
     uint64_t *matrix;
