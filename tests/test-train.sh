@@ -160,6 +160,7 @@ hidden "prefetch 0: each layer waits for its gather: 4 x 20 + 4 x 30 + the last 
     --set 'jobs[0].overlap={prefetch: 0}'
 hidden "prefetch 1: all but the first gather is hidden: 10 + 40 + 80 + 10" 140000000
 hidden "gradients reduced behind the backward pass: 3 more reduce-scatters" 170000000 --set 'jobs[0].overlap={gradients: false}'
+hidden "one stream: gathers behind reduce-scatters: 50 + 4 x 20 + 7 x 10" 200000000 --set 'jobs[0].overlap={streams: one}'
 hidden "the same, four in flight" 140000000 --set 'jobs[0].overlap={gradients: false, in_flight: 4}'
 hidden "ZeRO-0, one bucket: an all-reduce of 40 + 40 us behind 120 of work" 200000000 --set 'jobs[0].layout.zero=0'
 hidden "ZeRO-0 in buckets of a layer: only the last is behind" 140000000 --set 'jobs[0].layout.zero=0' \

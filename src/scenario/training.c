@@ -155,11 +155,14 @@ read_schedule(const Reading *reading, const YamlNode *node, TrainingSpec *spec, 
     return TRUE;
 }
 
+static const char *const streams[] = {"own", "one", NULL};
+
 static const Field overlap_fields[] = {
     {"gradients", field_flag, offsetof(TrainSpec, overlap_gradients)},
     {"bucket", field_size, offsetof(TrainSpec, bucket_B), 1},
     {"prefetch", field_count, offsetof(TrainSpec, prefetch), 0, 65536},
     {"in_flight", field_count, offsetof(TrainSpec, gradients_in_flight), 1, 64},
+    {"streams", field_choice, offsetof(TrainSpec, one_stream), .names = streams},
     {"tp_pieces", field_count, offsetof(TrainSpec, tp_pieces), 1, 64},
     {NULL},
 };

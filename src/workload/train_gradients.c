@@ -62,6 +62,8 @@ train_gather(TrainMaker *maker, uint32_t chunk, uint32_t first_block, uint32_t n
 static uint32_t
 reduction_stream(TrainMaker *maker, LayoutGroup group)
 {
+    if (maker->spec->one_stream)
+        return train_stream(maker, STREAM_ALL);
     uint32_t turns = maker->spec->gradients_in_flight, turn = maker->turn++ % turns;
     uint32_t *stream = &maker->group_streams[LAYOUT_GROUPS + turn * LAYOUT_GROUPS + group];
     if (*stream == INDEX_NONE) {

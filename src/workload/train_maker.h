@@ -12,6 +12,7 @@ enum {
     STREAM_GATHER,
     STREAM_RING_OUT,
     STREAM_RING_IN,
+    STREAM_ALL,
     TRAIN_STREAMS
 };
 

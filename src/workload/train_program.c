@@ -75,7 +75,9 @@ train_stream(TrainMaker *maker, uint32_t which)
 {
     static const char *const names[TRAIN_STREAMS] = {"compute",        "activations out", "gradients out",
                                                      "activations in", "gradients in",    "parameters",
-                                                     "ring out",       "ring in"};
+                                                     "ring out",       "ring in",         "communication"};
+    if (maker->spec->one_stream && which != STREAM_COMPUTE)
+        which = STREAM_ALL;
     if (maker->streams[which] == INDEX_NONE)
         maker->streams[which] = program_add_stream(maker->program, names[which], FALSE);
     return maker->streams[which];
@@ -100,6 +102,8 @@ uint32_t
 train_group_stream(TrainMaker *maker, LayoutGroup group)
 {
     uint32_t *stream = &maker->group_streams[group];
+    if (maker->spec->one_stream)
+        return train_stream(maker, STREAM_ALL);
     if (*stream == INDEX_NONE) {
         const Group *of = g_ptr_array_index(maker->workload->groups, maker->groups[group]);
         *stream = program_add_stream(maker->program, of->name, FALSE);

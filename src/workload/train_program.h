@@ -33,11 +33,12 @@ typedef struct {
     uint64_t bucket_B;            /* of gradients that are reduced together; 0 = all of a chunk */
     uint32_t prefetch;            /* ZeRO-3: layers whose parameters are gathered ahead of the one that computes */
     uint32_t gradients_in_flight; /* reductions at once; at least 1 */
-    uint32_t tp_pieces; /* a block and its collectives over tp in so many pieces, each piece's collective beside
-                           the next one's work; 1 = whole */
-    double optimiser_B; /* bytes that the optimiser moves a parameter; < 0 = Adam in mixed precision */
-    uint32_t gpus;      /* what the job has; 0 = as many as the layout */
-    TrainPrice price;   /* NULL = flops and bytes of the block */
+    gboolean one_stream; /* all communication on one stream, in the order of the program; else a stream a group */
+    uint32_t tp_pieces;  /* a block and its collectives over tp in so many pieces, each piece's collective beside
+                            the next one's work; 1 = whole */
+    double optimiser_B;  /* bytes that the optimiser moves a parameter; < 0 = Adam in mixed precision */
+    uint32_t gpus;       /* what the job has; 0 = as many as the layout */
+    TrainPrice price;    /* NULL = flops and bytes of the block */
     const void *price_data;
 } TrainSpec;
 
