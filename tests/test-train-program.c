@@ -429,6 +429,36 @@ START_TEST(flops_are_kept)
 }
 END_TEST
 
+/* What a stage keeps at most is its schedule's bound x what a micro-batch keeps: 34 s b h a layer (Korthikanti et al.),
+ * two layers a stage, without dropout masks (2 s b h of them) and with fused attention's sums (4 a s b bytes). */
+START_TEST(kept_bytes_by_schedule)
+{
+    static const char *const names[] = {"gpipe", "1f1b", "zb-h1", "zb-h2"};
+    g_autoptr(ModelDescription) model = small_gpt();
+    Layout layout = layout_default();
+    layout.pp = 4;
+    TrainSpec spec = train_spec_default(model, &layout);
+    spec.micro_batch = B;
+    spec.global_batch = 12 * B;
+    spec.schedule = names[_i];
+    spec.fused_attention = TRUE;
+    const uint32_t most[][2] = {{12, 12}, {3, 2}, {4, 4}, {7, 7}}; /* stages 1 and 2 of 4, 12 micro-batches */
+    g_autoptr(Workload) workload = made(&spec);
+    for (uint32_t stage = 1; stage < 3; stage++) {
+        const Program *p = workload_program(workload, stage);
+        uint64_t held = 0, peak = 0;
+        for (guint i = 0; i < p->ops->len; i++) {
+            const Op *op = &g_array_index(p->ops, Op, i);
+            held += op->kind == OP_ALLOC ? op->bytes : 0;
+            peak = MAX(peak, held);
+            held -= op->kind == OP_FREE ? op->bytes : 0;
+        }
+        ck_assert_uint_eq(held, 0);
+        ck_assert_uint_eq(peak, most[_i][stage - 1] * 2ull * (32ull * S * B * H + 4ull * 16 * S * B));
+    }
+}
+END_TEST
+
 /* Every preset in a layout that it allows; all forward and backward work of the model is in the programs. */
 START_TEST(every_preset)
 {
@@ -589,6 +619,7 @@ main(void)
     tcase_add_test(tcase, context_exchange);
     tcase_add_loop_test(tcase, other_context_exchanges, 0, 2);
     tcase_add_loop_test(tcase, flops_are_kept, 0, 6);
+    tcase_add_loop_test(tcase, kept_bytes_by_schedule, 0, 4);
     int presets = 0;
     while (model_preset_names()[presets] != NULL)
         presets++;
