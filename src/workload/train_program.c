@@ -144,44 +144,58 @@ price_by_record(const ModelDescription *model, const ModelBlock *block, ModelPas
     return TRUE;
 }
 
-static void
-price_by_roofline(const ModelBlock *block, ModelPass pass, Recompute recompute, Op *op)
+/* A row of a table that has its times; FALSE where nothing is recorded of this pass. */
+static gboolean
+price_by_row(const ModelBlock *block, ModelPass pass, Op *op)
 {
-    if (block->forward_ps >= 0 || block->backward_ps >= 0) {
-        SimTime weights = (SimTime)((double)block->backward_ps * block->row_weight_share);
-        const SimTime times[] = {block->forward_ps, block->backward_ps < 0 ? -1 : block->backward_ps - weights,
-                                 block->backward_ps < 0 ? -1 : weights};
-        op->duration_ps = times[pass];
-        if (op->duration_ps >= 0)
-            return;
-    }
-    op->flops = block_flops(block, pass, recompute);
-    op->bytes_moved = block_bytes(block, pass, recompute);
+    SimTime weights = block->backward_ps < 0 ? -1 : (SimTime)((double)block->backward_ps * block->row_weight_share);
+    const SimTime times[] = {block->forward_ps, block->backward_ps < 0 ? -1 : block->backward_ps - weights, weights};
+    op->duration_ps = times[pass];
+    return times[pass] >= 0;
+}
+
+/* One compute op behind ready and waits, where there is any work. */
+static void
+add_compute(TrainMaker *maker, Op op, uint32_t pieces, uint32_t layer, const char *what)
+{
+    if (op.duration_ps <= 0 && op.flops <= 0 && op.bytes_moved <= 0)
+        return; /* what waits goes on waiting */
+    op.flops /= pieces;
+    op.bytes_moved /= pieces;
+    if (op.duration_ps > 0)
+        op.duration_ps = MAX(op.duration_ps / pieces, 1);
+    g_array_append_val(maker->waits, maker->ready);
+    maker->last = train_add(maker, op, train_stream(maker, STREAM_COMPUTE), layer, what, (uint32_t *)maker->waits->data,
+                            maker->waits->len);
+    g_array_set_size(maker->waits, 0);
+    maker->ready = maker->last;
 }
 
 void
 train_compute(TrainMaker *maker, const ModelBlock *block, ModelPass pass, Recompute recompute, uint32_t pieces)
 {
     static const char *const passes[] = {"", " input", " weights"};
-    Op op = op_default(OP_COMPUTE);
-    if (price_by_record(maker->spec->model, block, pass, &op))
-        ;
-    else if (maker->spec->price != NULL)
-        maker->spec->price(maker->spec->price_data, block, pass, recompute, &op);
-    else
-        price_by_roofline(block, pass, recompute, &op);
-    if (op.duration_ps <= 0 && op.flops <= 0 && op.bytes_moved <= 0)
-        return; /* nothing to do: what waits goes on waiting */
-    op.flops /= pieces;
-    op.bytes_moved /= pieces;
-    if (op.duration_ps > 0)
-        op.duration_ps = MAX(op.duration_ps / pieces, 1);
     g_autofree char *what = g_strconcat(block->name, passes[pass], NULL);
-    g_array_append_val(maker->waits, maker->ready);
-    maker->last = train_add(maker, op, train_stream(maker, STREAM_COMPUTE), block->layer, what,
-                            (uint32_t *)maker->waits->data, maker->waits->len);
-    g_array_set_size(maker->waits, 0);
-    maker->ready = maker->last;
+    Op op = op_default(OP_COMPUTE);
+    gboolean priced = price_by_record(maker->spec->model, block, pass, &op) || price_by_row(block, pass, &op);
+    if (!priced && maker->spec->price != NULL) {
+        maker->spec->price(maker->spec->price_data, block, pass, recompute, &op);
+        priced = TRUE;
+    }
+    if (priced) {
+        add_compute(maker, op, pieces, block->layer, what);
+        return;
+    }
+    /* On the roofline GEMMs and what is element by element are kernels of their own: bound by operations, by memory. */
+    Op rest = op;
+    g_autofree char *other = g_strconcat(what, " rest", NULL);
+    block_other(block, pass, recompute, &rest.flops, &rest.bytes_moved);
+    op.flops = block_flops(block, pass, recompute) - rest.flops;
+    op.bytes_moved = block_bytes(block, pass, recompute) - rest.bytes_moved;
+    gboolean gemms = block->n_gemms > 0;
+    if (gemms)
+        add_compute(maker, op, pieces, block->layer, what);
+    add_compute(maker, rest, pieces, block->layer, gemms ? other : what);
 }
 
 /* ---- programs ---- */

@@ -15,7 +15,8 @@
 #include "workload/parallel.h"
 #include "workload/pipeline_schedule.h"
 
-/* What an op of this pass takes: fills duration_ps, or flops and bytes_moved. */
+/* What a pass takes as one op: fills duration_ps, or flops and bytes_moved. Without it the GEMMs and the rest of a pass
+ * are an op each on the roofline. */
 typedef void (*TrainPrice)(const void *data, const ModelBlock *block, ModelPass pass, Recompute recompute, Op *op);
 
 typedef struct {
