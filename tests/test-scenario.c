@@ -338,7 +338,7 @@ static const struct {
      ":14:105: jobs[0].gpu: unknown key; did you mean \"gpus\"? (known: name, trace, execution_trace, groups, sizes, "
      "dimensions, program, "
      "format, model, layout, schedule, micro_batch, global_batch, sequence, recompute, overlap, fused_attention, "
-     "optimiser_bytes, gpus, model_parallel, rank_is, replicate, placement, iterations, warmup, until, arrival, start, "
+     "unfused_norms, gathered_logits, check_memory, optimiser_bytes, gpus, model_parallel, rank_is, replicate, placement, iterations, warmup, until, arrival, start, "
      "scale_bytes, "
      "compute_scale, "
      "peak, "

@@ -215,6 +215,17 @@ refused ': --set: jobs[0].layout: expert_tp is 2, expected 1 or tp, 4' --set 'jo
 refused ': --set: jobs[0].model.times.mlp: found 2 times, expected 3: forward, input gradient, weight gradient' --set 'jobs[0].model={preset: llama-3-8b, times: {mlp: [1 us, 1 us]}}'
 refused ': --set: jobs[0].layout: cp 4 with cp_exchange ulysses does not divide the 2 KV heads of a rank' --set 'jobs[0].layout={tp: 4, cp: 4, dp: 2, cp_exchange: ulysses}'
 refused ': there is no job "beta"' --job beta
+"$TRAINSHED" trace generate "$folder/two.yaml" --check-memory '80 GiB' >"$out" 2>"$err" && [ "$(grep -c '^ *[01] ' "$out")" -eq 2 ]
+result $? "--check-memory tells what each of two stages holds"
+"$TRAINSHED" trace generate "$folder/two.yaml" --check-memory '4 GiB' >"$out" 2>"$err"
+[ $? -eq 2 ] && grep -q ' (stage 1) needs 5.9 GiB of memory, a GPU has 4.0; in GiB: weights ' "$err" && grep -q '; what would fit: \|; no single change' "$err"
+result $? "what 4 GiB cannot hold is refused"
+"$TRAINSHED" trace generate "$folder/two.yaml" --check-memory 80 >"$out" 2>"$err"
+[ $? -eq 2 ] && grep -q '^trainshed: trace generate: --check-memory: size "80" has no unit' "$err"
+result $? "a size without a unit is refused"
+"$TRAINSHED" run "$folder/two.yaml" --set 'fabric.generate.server.gpu.memory=4 GiB' -q -o "$folder/x.db" >"$out" 2>"$err"
+[ $? -eq 2 ] && grep -q 'jobs\[0\]: rank 16 (stage 1) needs ' "$err" && [ ! -e "$folder/x.db" ]
+result $? "a run of what does not fit is refused"
 refused ': --set: jobs[0].trace: model is given too; a job has one of them' --set 'jobs[0].trace=[a]'
 echo "1..$n"
 exit $failed

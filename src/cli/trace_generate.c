@@ -1,6 +1,7 @@
 #include "cli/trace_generate.h"
 
 #include "base/error.h"
+#include "base/units.h"
 #include "cli/command.h"
 #include "cli/table.h"
 #include "cli/trace_info.h"
@@ -8,7 +9,7 @@
 #include "workload/trace_writer.h"
 
 typedef struct {
-    char *output, *to, *job, **sets;
+    char *output, *to, *job, *check_memory, **sets;
 } Options;
 
 static void
@@ -17,6 +18,7 @@ options_clear(Options *options)
     g_free(options->output);
     g_free(options->to);
     g_free(options->job);
+    g_free(options->check_memory);
     g_strfreev(options->sets);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(Options, options_clear)
@@ -28,6 +30,8 @@ parse(Options *options, int *argc, char ***argv, GError **error)
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options->output, "the file to write", "FILE"},
         {"to", 't', 0, G_OPTION_ARG_STRING, &options->to, "the format to write (default: program)", "NAME"},
         {"job", 0, 0, G_OPTION_ARG_STRING, &options->job, "of a scenario: which of its jobs", "NAME"},
+        {"check-memory", 0, 0, G_OPTION_ARG_STRING, &options->check_memory,
+         "only tell what a rank of each stage holds, and refuse what a GPU of this memory cannot", "SIZE"},
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->sets, "sets a value of the file; may be repeated",
          "PATH=VALUE"},
         {NULL, 0, 0, 0, NULL, NULL, NULL}};
@@ -46,12 +50,54 @@ parse(Options *options, int *argc, char ***argv, GError **error)
     return TRUE;
 }
 
+/* A line a stage, in GiB; refused where the most is more than there is. */
+static gboolean
+print_memory(const TrainSpec *train, void *data, GError **error)
+{
+    const uint64_t *memory_B = data;
+    g_autoptr(GString) heads = g_string_new(">stage|>micro-batches");
+    for (int part = 0; part < MEMORY_PARTS; part++)
+        g_string_append_printf(heads, "|>%s", memory_part_names[part]);
+    g_string_append(heads, "|>GiB in all");
+    g_autoptr(Table) table = table_new(heads->str);
+    for (uint32_t stage = 0; stage < train->layout->pp; stage++) {
+        StageMemory memory;
+        if (!training_memory(train, stage, &memory, error))
+            return FALSE;
+        table_add(table, "%u", stage);
+        table_add(table, "%u", memory.micro_batches);
+        for (int part = 0; part < MEMORY_PARTS; part++)
+            table_add(table, "%.2f", (double)memory.bytes[part] * 0x1p-30);
+        table_add(table, "%.2f", (double)stage_memory_total(&memory) * 0x1p-30);
+    }
+    table_print(table, stdout);
+    return training_memory_check(train, *memory_B, error);
+}
+
+static gboolean
+check_memory(const char *file, const Options *options, GError **error)
+{
+    uint64_t memory_B;
+    if (!units_parse_size(options->check_memory, &memory_B, error)) {
+        g_prefix_error(error, "trace generate: --check-memory: ");
+        return FALSE;
+    }
+    if (options->output != NULL)
+        return error_input(error, "trace generate: --check-memory writes nothing, but -o %s is given", options->output);
+    if (training_describe(file, options->job, (const char *const *)options->sets, print_memory, &memory_B, error))
+        return TRUE;
+    g_prefix_error(error, "%s: ", file);
+    return FALSE;
+}
+
 gboolean
 trace_generate(int argc, char **argv, GError **error)
 {
     g_auto(Options) options = {0};
     if (!parse(&options, &argc, &argv, error))
         return FALSE;
+    if (options.check_memory != NULL)
+        return check_memory(argv[1], &options, error);
     const TraceWriter *writer = trace_writer_find(options.to != NULL ? options.to : "program", error);
     if (writer == NULL)
         return FALSE;

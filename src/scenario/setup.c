@@ -68,6 +68,24 @@ read_workloads(Setup *setup, GError **error)
     return TRUE;
 }
 
+/* Has every GPU of the job the memory that its training takes? Those whose memory is not known are not asked. */
+static gboolean
+check_memory(const Setup *setup, uint32_t j, GError **error)
+{
+    const JobSpec *spec = &setup->scenario->jobs[j];
+    uint64_t least = 0;
+    for (uint32_t r = 0;
+         spec->training.model != NULL && spec->training.check_memory && r < setup->workloads[j]->n_ranks; r++) {
+        uint64_t memory_B = fabric_node(setup->fabric, setup->nodes[j][r])->memory_B;
+        if (memory_B > 0 && (least == 0 || memory_B < least))
+            least = memory_B;
+    }
+    if (least == 0 || training_check_memory(&spec->training, spec->gpus, least, error))
+        return TRUE;
+    prefix_job(setup->scenario, j, ": ", error);
+    return FALSE;
+}
+
 /* In the order of arrival, equal ones as listed. */
 static gboolean
 place(Setup *setup, GError **error)
@@ -90,6 +108,8 @@ place(Setup *setup, GError **error)
             prefix_job(scenario, j, spec->placement.policy == PLACEMENT_GIVEN ? "." : ".gpus: ", error);
             return FALSE;
         }
+        if (!check_memory(setup, j, error))
+            return FALSE;
     }
     return TRUE;
 }

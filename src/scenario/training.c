@@ -10,9 +10,9 @@
 
 #define MOST 16777216
 
-const char *const training_keys[] = {"model",           "layout",          "schedule",  "micro_batch",
-                                     "global_batch",    "sequence",        "recompute", "overlap",
-                                     "fused_attention", "optimiser_bytes", NULL};
+const char *const training_keys[] = {
+    "model",   "layout",          "schedule",      "micro_batch",     "global_batch",    "sequence",     "recompute",
+    "overlap", "fused_attention", "unfused_norms", "gathered_logits", "optimiser_bytes", "check_memory", NULL};
 
 gboolean
 training_fail(const Reading *reading, const YamlNode *node, GError *wrong, GError **error)
@@ -25,7 +25,7 @@ training_fail(const Reading *reading, const YamlNode *node, GError *wrong, GErro
 void
 training_spec_init(TrainingSpec *spec)
 {
-    *spec = (TrainingSpec){.layout = layout_default(), .train = train_spec_default(NULL, NULL)};
+    *spec = (TrainingSpec){.layout = layout_default(), .train = train_spec_default(NULL, NULL), .check_memory = TRUE};
 }
 
 void
@@ -173,6 +173,8 @@ static const Field plain_fields[] = {
     {"sequence", field_count, offsetof(TrainSpec, sequence), 1, MOST},
     {"recompute", field_choice, offsetof(TrainSpec, recompute), .names = recompute_names},
     {"fused_attention", field_flag, offsetof(TrainSpec, fused_attention)},
+    {"unfused_norms", field_flag, offsetof(TrainSpec, unfused_norms)},
+    {"gathered_logits", field_flag, offsetof(TrainSpec, gathered_logits)},
     {"optimiser_bytes", field_number, offsetof(TrainSpec, optimiser_B), 0, 1e6},
     {NULL},
 };
@@ -189,6 +191,10 @@ training_read_key(const Reading *reading, const YamlNode *node, const Field *fie
         return fields_read(reading, node, layout_fields, &spec->layout, error);
     if (strcmp(field->key, "schedule") == 0)
         return read_schedule(reading, node, spec, error);
+    if (strcmp(field->key, "check_memory") == 0) {
+        Field flag = {"check_memory", field_flag, offsetof(TrainingSpec, check_memory)};
+        return field_flag(reading, node, &flag, spec, error);
+    }
     if (strcmp(field->key, "overlap") == 0)
         return fields_read(reading, node, overlap_fields, &spec->train, error);
     for (const Field *plain = plain_fields; plain->key != NULL; plain++)
@@ -238,10 +244,17 @@ training_workload(const TrainingSpec *spec, uint32_t gpus, GError **error)
     return train_program(&train, error);
 }
 
+gboolean
+training_check_memory(const TrainingSpec *spec, uint32_t gpus, uint64_t memory_B, GError **error)
+{
+    TrainSpec train = filled(spec, gpus);
+    return training_memory_check(&train, memory_B, error);
+}
+
 /* ---- files for trace generate ---- */
 
-static Workload *
-generate_alone(YamlTree *tree, const char *folder, GError **error)
+static gboolean
+describe_alone(YamlTree *tree, const char *folder, TrainingUse use, void *data, GError **error)
 {
     Reading reading = {tree, folder};
     Field fields[G_N_ELEMENTS(training_keys) + 1] = {{NULL}};
@@ -251,15 +264,17 @@ generate_alone(YamlTree *tree, const char *folder, GError **error)
     TrainingSpec spec;
     training_spec_init(&spec);
     fields[n] = (Field){"gpus", field_count, offsetof(TrainingSpec, train.gpus), 1, MOST};
-    Workload *workload = NULL;
-    if (fields_read(&reading, tree->root, fields, &spec, error)) {
-        if (spec.model == NULL)
-            yaml_fail(tree, tree->root, error, "needs model, or jobs");
-        else if (training_check(&reading, tree->root, &spec, spec.train.gpus, error))
-            workload = training_workload(&spec, spec.train.gpus, error);
+    gboolean good = fields_read(&reading, tree->root, fields, &spec, error);
+    if (good && spec.model == NULL)
+        good = yaml_fail(tree, tree->root, error, "needs model, or jobs");
+    if (good && training_check(&reading, tree->root, &spec, spec.train.gpus, error)) {
+        TrainSpec train = filled(&spec, spec.train.gpus);
+        good = use(&train, data, error);
+    } else {
+        good = FALSE;
     }
     training_spec_clear(&spec);
-    return workload;
+    return good;
 }
 
 static const JobSpec *
@@ -286,29 +301,47 @@ find_job(const Scenario *scenario, const char *path, const char *name, GError **
     return NULL;
 }
 
-static Workload *
-generate_job(const char *path, const char *name, const char *const *sets, GError **error)
+static gboolean
+describe_job(const char *path, const char *name, const char *const *sets, TrainingUse use, void *data, GError **error)
 {
     g_autoptr(Scenario) scenario = scenario_read(path, sets, error);
     const JobSpec *job = scenario != NULL ? find_job(scenario, path, name, error) : NULL;
-    return job != NULL ? training_workload(&job->training, job->gpus, error) : NULL;
+    if (job == NULL)
+        return FALSE;
+    TrainSpec train = filled(&job->training, job->gpus);
+    return use(&train, data, error);
+}
+
+gboolean
+training_describe(const char *path, const char *job, const char *const *sets, TrainingUse use, void *data,
+                  GError **error)
+{
+    g_autoptr(YamlTree) tree = yaml_tree_read(path, error);
+    if (tree == NULL)
+        return FALSE;
+    if (yaml_get(tree->root, "jobs") != NULL)
+        return describe_job(path, job, sets, use, data, error);
+    if (job != NULL)
+        return error_input(error, "%s: --job %s, but the file has no jobs", path, job);
+    for (size_t i = 0; sets != NULL && sets[i] != NULL; i++)
+        if (!yaml_tree_set(tree, sets[i], error))
+            return FALSE;
+    g_autofree char *folder = g_path_get_dirname(path);
+    return describe_alone(tree, folder, use, data, error);
+}
+
+static gboolean
+make_workload(const TrainSpec *train, void *data, GError **error)
+{
+    Workload **workload = data;
+    *workload = train_program(train, error);
+    return *workload != NULL;
 }
 
 Workload *
 training_generate(const char *path, const char *job, const char *const *sets, GError **error)
 {
-    g_autoptr(YamlTree) tree = yaml_tree_read(path, error);
-    if (tree == NULL)
-        return NULL;
-    if (yaml_get(tree->root, "jobs") != NULL)
-        return generate_job(path, job, sets, error);
-    if (job != NULL) {
-        error_input(error, "%s: --job %s, but the file has no jobs", path, job);
-        return NULL;
-    }
-    for (size_t i = 0; sets != NULL && sets[i] != NULL; i++)
-        if (!yaml_tree_set(tree, sets[i], error))
-            return NULL;
-    g_autofree char *folder = g_path_get_dirname(path);
-    return generate_alone(tree, folder, error);
+    Workload *workload = NULL;
+    training_describe(path, job, sets, make_workload, &workload, error);
+    return workload;
 }

@@ -4,13 +4,14 @@
 #pragma once
 
 #include "scenario/fields.h"
-#include "workload/train_program.h"
+#include "workload/training_memory.h"
 
 typedef struct {
     ModelDescription *model; /* NULL = the job is not described */
     Layout layout;
     char *schedule, *schedule_file; /* both NULL = 1f1b, or interleaved */
     TrainSpec train;                /* its pointers are filled by training_workload */
+    gboolean check_memory;          /* refuse what does not fit; default true */
 } TrainingSpec;
 
 void training_spec_init(TrainingSpec *spec);
@@ -27,6 +28,14 @@ gboolean training_check(const Reading *reading, const YamlNode *map, TrainingSpe
 
 /* The programs; gpus as TrainSpec. NULL with an INPUT error. */
 Workload *training_workload(const TrainingSpec *spec, uint32_t gpus, GError **error);
+
+/* Refuses what a GPU of so much memory cannot hold. */
+gboolean training_check_memory(const TrainingSpec *spec, uint32_t gpus, uint64_t memory_B, GError **error);
+
+/* Is given the checked description of a file's job; train is valid during the call. */
+typedef gboolean (*TrainingUse)(const TrainSpec *train, void *data, GError **error);
+gboolean training_describe(const char *path, const char *job, const char *const *sets, TrainingUse use, void *data,
+                           GError **error);
 
 /* Of a file: a scenario's job (by name; NULL = the only one that is described), or a file with the keys of one alone.
  * sets as in scenario_read. NULL with an INPUT error. */

@@ -26,6 +26,8 @@ typedef struct {
     uint32_t sequence;                  /* 0 = the model's */
     Recompute recompute;
     gboolean fused_attention;
+    gboolean unfused_norms;    /* norms keep what a fused kernel does not: memory only */
+    gboolean gathered_logits;  /* the loss sees all of the vocabulary on every rank of tp: memory only */
     const char *schedule;      /* of pipeline_schedule_names(); NULL = 1f1b, or interleaved where there are chunks */
     const char *schedule_file; /* instead of it; NULL = none */
     uint32_t in_flight;        /* of a user's own schedule: the most micro-batches a stage may hold; 0 = any */
