@@ -172,6 +172,13 @@ remove_list(EndHeap *heap, uint32_t list)
 }
 
 void
+end_heap_fetch(const EndHeap *heap, uint32_t number)
+{
+    if (number < heap->members_room)
+        __builtin_prefetch(&heap->members[number]);
+}
+
+void
 end_heap_set(EndHeap *heap, uint32_t number, SimTime end_ps)
 {
     if (number >= heap->members_room)

@@ -13,6 +13,9 @@ EndHeap *end_heap_new(void);
 void end_heap_free(EndHeap *heap); /* NULL is fine */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(EndHeap, end_heap_free)
 
+/* Asks for the memory that end_heap_set of this number, soon to come, will touch first. */
+void end_heap_fetch(const EndHeap *heap, uint32_t number);
+
 /* Enters number, or moves it to another time. */
 void end_heap_set(EndHeap *heap, uint32_t number, SimTime end_ps);
 /* Takes number out; fine where it is not there. */
