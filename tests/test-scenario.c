@@ -338,11 +338,12 @@ static const struct {
      ":14:105: jobs[0].gpu: unknown key; did you mean \"gpus\"? (known: name, trace, execution_trace, groups, sizes, "
      "dimensions, program, "
      "format, model, layout, schedule, micro_batch, global_batch, sequence, recompute, overlap, fused_attention, "
-     "unfused_norms, gathered_logits, check_memory, optimiser_bytes, gpus, model_parallel, rank_is, replicate, placement, iterations, warmup, until, arrival, start, "
+     "unfused_norms, gathered_logits, check_memory, optimiser_bytes, gpus, model_parallel, rank_is, replicate, "
+     "placement, iterations, warmup, until, arrival, start, "
      "scale_bytes, "
      "compute_scale, "
      "peak, "
-     "memory_bandwidth, collectives)"},
+     "memory_bandwidth, collectives, weights)"},
     {"policy: spread", "policy: spred",
      ":14:134: jobs[0].placement.policy: found \"spred\", expected one of packed, spread, random, building, rail, "
      "axis, map, "

@@ -183,6 +183,48 @@ result $? "stages as a run of equal ones"
     grep -q '^mixtral-8x7b   *46702792704   *12879925248  Jiang' "$out" && grep -q '^zb-h1  ' "$out"
 result $? "trace models: presets with their parameters, schedules"
 
+# Weights of groups: two collectives at once on the same links, each alone T; side by side both end at 2 T, with 3 to 1
+# the one at 4/3 T and the other at 2 T. N ranks of one GPU each on a switch.
+weighed() {
+    name=$1
+    ranks=$2
+    grain=$3
+    op=$4
+    alone=$5
+    {
+        printf 'program 1\nranks %s\ngroup a 0-%s\ngroup b 0-%s\nrole all ranks all\nstream one\n' "$ranks" $((ranks - 1)) $((ranks - 1))
+        printf '%s a group a %s\nstream two\n%s b group b %s\n' "$op" "$6" "$op" "$6"
+    } >"$folder/w.program"
+    cat >"$folder/w.yaml" <<END
+fabric:
+  generate:
+    server: {gpus: 1, nics: 1, nic: {rate: 800 Gb/s}}
+    zone: {servers: $ranks, network: switch, link: {rate: 800 Gb/s, latency: 0 s}}
+network: {slice: none}
+collectives: {grain: $grain}
+baseline: false
+jobs: [{name: job, program: w.program, iterations: 1, warmup: 0, weights: {a: 3}}]
+END
+    rm -f "$folder/run.db"
+    "$TRAINSHED" run "$folder/w.yaml" -q -o "$folder/run.db" >"$out" 2>"$err"
+    ends=$("$TRAINSHED" query --csv "$folder/run.db" "SELECT group_concat(end_ps, ' ') FROM (SELECT end_ps FROM collective ORDER BY grp)" 2>>"$err" | tail -n 1)
+    echo "ends: $ends" >>"$out"
+    # within a few ps of rounding up
+    # shellcheck disable=SC2086 # words
+    set -- $ends
+    [ "$1" -ge $((alone * 4 / 3)) ] 2>/dev/null && [ "$1" -le $((alone * 4 / 3 + 1000)) ] && [ "$2" -ge $((alone * 2)) ] &&
+        [ "$2" -le $((alone * 2 + 1000)) ]
+    result $? "$name"
+}
+weighed "weights: rings of two, step by step" 2 steps all_gather 1000000000 'bytes 200000000'
+weighed "weights: rings in a bundle" 8 bundle all_gather 1750000000 'bytes 200000000'
+weighed "weights: all-to-alls of 260 ranks, not listed" 260 bundle all_to_all 2590000000 'bytes 260000000'
+refused_weight="$folder/w.yaml:8:79: jobs[0].weights: the job has no group \"c\""
+sed -i 's/weights: .a: 3./weights: {c: 3}/' "$folder/w.yaml"
+"$TRAINSHED" run "$folder/w.yaml" -q -o "$folder/no.db" >"$out" 2>"$err"
+[ $? -eq 2 ] && [ "$(cat "$err")" = "trainshed: $refused_weight" ]
+result $? "a weight of a group that is not there"
+
 # generate: the same text from a scenario's job and from a file of its keys; it runs like the description.
 "$TRAINSHED" trace generate "$folder/two.yaml" -o "$folder/a.program" >"$out" 2>"$err" &&
     printf 'model: {preset: llama-3-8b, layers: 4, sequence: 2048}\nlayout: {tp: 4, dp: 4, pp: 2}\nglobal_batch: 16\nfused_attention: true\n' >"$folder/alone.yaml" &&

@@ -179,3 +179,10 @@ job_fingerprint(const JobRun *job, Fingerprint *print, SimTime *oldest)
     meetings_fingerprint(job->meetings, print, oldest);
     mailbox_fingerprint(job->mailbox, print);
 }
+
+double
+job_weight(const JobRun *job, uint32_t group)
+{
+    const double *weights = job->setup->weight_of_group;
+    return group == INDEX_NONE || weights == NULL ? 1 : weights[group];
+}

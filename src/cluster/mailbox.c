@@ -370,7 +370,7 @@ transport(Mailbox *mailbox, uint32_t slot, const Op *op)
                              .src_nic = INDEX_NONE,
                              .dst_nic = INDEX_NONE,
                              .bytes = m->bytes,
-                             .weight = 1,
+                             .weight = job_weight(mailbox->job, op->group),
                              .rate_cap_Bps = INFINITY,
                              .settings = job_settings(mailbox->job, op->group),
                              .host_cpu = op->cpu == CPU_NONE ? 0 : (uint8_t)op->cpu,

@@ -258,7 +258,8 @@ open_meeting(Meetings *meetings, uint32_t number, const Op *op, uint32_t iterati
                                      .job = meetings->job->index,
                                      .iteration = iteration,
                                      .coflow = simulation->next_coflow++,
-                                     .settings = job_settings(meetings->job, instance->group)};
+                                     .settings = job_settings(meetings->job, instance->group),
+                                     .weight = job_weight(meetings->job, instance->group)};
     meeting->slot = take_slot(simulation, meeting);
     g_ptr_array_add(instance->open, meeting);
     return hand_over(meetings, meeting, number, pattern, error) ? meeting : NULL;

@@ -133,6 +133,8 @@ void mailbox_fingerprint(const Mailbox *mailbox, Fingerprint *print); /* of all 
 uint64_t job_scaled(const JobRun *job, uint64_t bytes);
 /* Of transfers of this group; INDEX_NONE = of none. */
 uint32_t job_settings(const JobRun *job, uint32_t group);
+/* The weight of transfers of a group, or of none (INDEX_NONE). */
+double job_weight(const JobRun *job, uint32_t group);
 /* A rank of the job has no further iteration. */
 void job_rank_ended(JobRun *job);
 /* Does it go on until another one ends? (Not when it runs alone.) */

@@ -21,6 +21,7 @@ typedef struct {
     CollectiveConfig collectives;
     uint32_t settings;                 /* of its transfers that belong to no group (Transfer.settings) */
     const uint32_t *settings_of_group; /* of those of each group; NULL = settings */
+    const double *weight_of_group;     /* of the transfers of each group where links are contended; NULL = 1 */
 } JobSetup;
 
 typedef struct {

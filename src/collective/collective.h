@@ -45,6 +45,7 @@ typedef struct {
     const uint64_t
         *matrix; /* all-to-allv: bytes from i to j at [i * n + j]; NULL = S / n each (the rest to the last) */
     uint32_t job, iteration, coflow, settings; /* go into its transfers */
+    double weight;                             /* so does this; 0 = 1 */
 } CollectiveSpec;
 
 /* Runs collectives on a network; one a run. network and engine are borrowed. */

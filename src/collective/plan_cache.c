@@ -48,7 +48,7 @@ plan_equal(gconstpointer x, gconstpointer y)
     const CachedPlan *a = x, *b = y;
     if (a->hash != b->hash || a->algorithm != b->algorithm || a->kind != b->kind || a->weights != b->weights ||
         a->compact != b->compact || a->bytes != b->bytes || a->n != b->n || a->root != b->root ||
-        a->channels != b->channels || a->slice_B != b->slice_B || a->settings != b->settings)
+        a->channels != b->channels || a->slice_B != b->slice_B || a->settings != b->settings || a->weight != b->weight)
         return FALSE;
     size_t n = a->n;
     return same(a->nodes, b->nodes, n * sizeof *a->nodes) && same(a->matrix, b->matrix, n * n * sizeof *a->matrix) &&
@@ -112,7 +112,7 @@ plan_transfer(const CollectiveSpec *spec, const Layout *layout, gboolean channel
         .src_nic = channel_nics ? layout_nic(layout, channel, src, dst) : INDEX_NONE,
         .dst_nic = channel_nics ? layout_nic(layout, channel, dst, src) : INDEX_NONE,
         .bytes = bytes,
-        .weight = 1,
+        .weight = spec->weight > 0 ? spec->weight : 1,
         .rate_cap_Bps = INFINITY,
         .settings = spec->settings,
     };
@@ -122,6 +122,7 @@ AllPairs
 plan_all_pairs(const CollectiveSpec *spec, const Pairs *pairs, uint32_t round)
 {
     return (AllPairs){.n = spec->n,
+                      .weight = spec->weight,
                       .nodes = spec->nodes,
                       .ranks = spec->ranks,
                       .bytes = pairs->bytes,
@@ -310,6 +311,7 @@ key_of(const CollectiveAlgorithm *algorithm, const CollectiveSpec *spec, const C
     key->compact = config->grain == GRAIN_BUNDLE && spec->n > LISTED;
     key->slice_B = algorithm->sliced ? config->slice_B : 0;
     key->settings = spec->settings;
+    key->weight = spec->weight;
     key->nodes = g_memdup2(spec->nodes, spec->n * sizeof *spec->nodes);
     if (spec->kind == COLLECTIVE_ALL_TO_ALL && spec->matrix != NULL)
         key->matrix = g_memdup2(spec->matrix, (size_t)spec->n * spec->n * sizeof *spec->matrix);

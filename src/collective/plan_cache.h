@@ -29,6 +29,7 @@ typedef struct {
     ChannelWeights weights;
     uint64_t bytes, slice_B;
     uint32_t n, root, channels, settings;
+    double weight; /* of its transfers; 0 = 1 */
     uint32_t *nodes;
     uint64_t *matrix;
     guint hash;

@@ -41,7 +41,7 @@ all_equal(const AllPairs *pairs)
 gboolean
 all_pairs_same(const AllPairs *a, const AllPairs *b)
 {
-    return a->n == b->n && a->job == b->job && a->settings == b->settings &&
+    return a->n == b->n && a->job == b->job && a->settings == b->settings && a->weight == b->weight &&
            memcmp(a->nodes, b->nodes, a->n * sizeof *a->nodes) == 0 &&
            memcmp(a->ranks, b->ranks, a->n * sizeof *a->ranks) == 0 &&
            memcmp(a->bytes, b->bytes, a->n * sizeof *a->bytes) == 0 && (a->by_source == b->by_source || all_equal(a));
@@ -77,7 +77,7 @@ all_pairs_transfer(const AllPairs *pairs, uint32_t i, uint32_t j)
                       .src_nic = INDEX_NONE,
                       .dst_nic = INDEX_NONE,
                       .bytes = pairs->bytes[pairs->by_source ? i : j],
-                      .weight = 1,
+                      .weight = pairs->weight > 0 ? pairs->weight : 1,
                       .rate_cap_Bps = INFINITY};
 }
 

@@ -14,6 +14,7 @@ struct AllPairs {
     const uint64_t *bytes; /* of a message, by member */
     gboolean by_source;
     uint32_t job, iteration, coflow, settings;
+    double weight; /* of each message; 0 = 1 */
 };
 
 /* Everything copied, and freed. */

@@ -493,7 +493,7 @@ demand_make_pairs(DemandMaker *maker, const AllPairs *pairs, gboolean spread, De
         *demand = maker->last.demand;
         return TRUE;
     }
-    *demand = (Demand){.weight = 1, .cap_Bps = INFINITY, .limit_Bps = INFINITY};
+    *demand = (Demand){.weight = pairs->weight > 0 ? pairs->weight : 1, .cap_Bps = INFINITY, .limit_Bps = INFINITY};
     for (uint32_t i = 0; i < pairs->n && pairs->n > 1; i++)
         demand->largest = MAX(demand->largest, pairs->bytes[i]);
     gboolean found = count_pairs(maker, pairs, spread, demand, error);

@@ -13,6 +13,13 @@
 #include "scenario/training.h"
 #include "workload/trace_format.h"
 
+/* The groups of a job that is not like the others on contended links. */
+typedef struct {
+    char *group;
+    double weight;
+    size_t line, column;
+} GroupWeight;
+
 typedef struct {
     char *name;
     char **trace;            /* patterns, resolved; NULL where a program is given */
@@ -36,6 +43,7 @@ typedef struct {
     double scale_bytes, compute_scale;
     double peak_FLOPps, memory_bandwidth_Bps; /* of the job's roofline; 0 = those of the GPU it runs on */
     CollectiveConfig collectives;             /* the scenario's, with the job's own on top */
+    GArray *weights;                          /* of GroupWeight: shares of contended links by group; NULL = all alike */
     size_t line, column;                      /* where it stands, for later errors */
 } JobSpec;
 

@@ -31,6 +31,10 @@ job_spec_clear(JobSpec *job)
         g_free(job->placement.rules[i].inside);
     }
     g_free(job->placement.rules);
+    for (guint i = 0; job->weights != NULL && i < job->weights->len; i++)
+        g_free(g_array_index(job->weights, GroupWeight, i).group);
+    if (job->weights != NULL)
+        g_array_unref(job->weights);
 }
 
 /* The names are those of the table of policies. */
@@ -163,6 +167,28 @@ read_own_collectives(const Reading *reading, const YamlNode *node, const Field *
     return scenario_read_collectives(reading, node, &((JobSpec *)base)->collectives, error);
 }
 
+/* `weights`: {tp: 4, dp: 0.5}; which groups there are is known when the workload is. */
+static gboolean
+read_weights(const Reading *reading, const YamlNode *map, const Field *field, void *base, GError **error)
+{
+    static const Field number = {"", field_number, 0, 1.0 / 1024, 1024};
+    JobSpec *job = base;
+    if (map->kind != YAML_MAP) {
+        g_autofree char *found = yaml_describe(map);
+        return yaml_fail(reading->tree, map, error, "found %s, expected a map of groups", found);
+    }
+    job->weights = g_array_new(FALSE, FALSE, sizeof(GroupWeight));
+    for (guint i = 0; i < map->keys->len; i++) {
+        const YamlNode *node = map->values->pdata[i];
+        GroupWeight weight = {.line = node->line, .column = node->column};
+        if (!field_number(reading, node, &number, &weight.weight, error))
+            return FALSE;
+        weight.group = g_strdup(map->keys->pdata[i]);
+        g_array_append_val(job->weights, weight);
+    }
+    return TRUE;
+}
+
 /* `until` is read when all jobs are known. */
 static gboolean
 later(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
@@ -207,6 +233,7 @@ static const Field job_fields[] = {
     {"peak", field_compute, offsetof(JobSpec, peak_FLOPps), ABOVE_0},
     {"memory_bandwidth", field_rate, offsetof(JobSpec, memory_bandwidth_Bps), ABOVE_0},
     {"collectives", read_own_collectives},
+    {"weights", read_weights},
     {NULL},
 };
 

@@ -114,6 +114,32 @@ place(Setup *setup, GError **error)
     return TRUE;
 }
 
+/* Finds the groups that jobs give weights. */
+static gboolean
+resolve_weights(Setup *setup, GError **error)
+{
+    const Scenario *scenario = setup->scenario;
+    setup->weight_of_group = g_new0(double *, scenario->n_jobs + 1);
+    for (uint32_t j = 0; j < scenario->n_jobs; j++) {
+        const GArray *given = scenario->jobs[j].weights;
+        const GPtrArray *groups = setup->workloads[j]->groups;
+        if (given == NULL)
+            continue;
+        double *weights = setup->weight_of_group[j] = g_new(double, groups->len + 1);
+        for (guint g = 0; g < groups->len; g++)
+            weights[g] = 1;
+        for (guint i = 0; i < given->len; i++) {
+            const GroupWeight *one = &g_array_index(given, GroupWeight, i);
+            uint32_t group = workload_find_group(setup->workloads[j], one->group);
+            if (group == INDEX_NONE)
+                return error_input(error, "%s:%zu:%zu: jobs[%u].weights: the job has no group \"%s\"",
+                                   scenario->tree->file, one->line, one->column, j, one->group);
+            weights[group] = one->weight;
+        }
+    }
+    return TRUE;
+}
+
 static void
 fill_jobs(Setup *setup)
 {
@@ -133,7 +159,8 @@ fill_jobs(Setup *setup)
                                     .memory_bandwidth_Bps = spec->memory_bandwidth_Bps,
                                     .collectives = spec->collectives,
                                     .settings = setup->settings_of_job[j],
-                                    .settings_of_group = setup->settings_of_group[j]};
+                                    .settings_of_group = setup->settings_of_group[j],
+                                    .weight_of_group = setup->weight_of_group[j]};
     }
 }
 
@@ -225,7 +252,8 @@ setup_new(const Scenario *scenario, GError **error)
     setup->pinned = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     setup->fabric = scenario_fabric(scenario, error);
     if (setup->fabric == NULL || !read_workloads(setup, error) || !place(setup, error) ||
-        !resolve_faults(setup, error) || !resolve_pinned(setup, error) || !setup_settings(setup, error))
+        !resolve_faults(setup, error) || !resolve_pinned(setup, error) || !setup_settings(setup, error) ||
+        !resolve_weights(setup, error))
         return NULL;
     fill_jobs(setup);
     return check_jobs(setup, error) ? g_steal_pointer(&setup) : NULL;
@@ -241,10 +269,13 @@ setup_free(Setup *setup)
         g_free(setup->nodes[j]);
         if (setup->settings_of_group != NULL)
             g_free(setup->settings_of_group[j]);
+        if (setup->weight_of_group != NULL)
+            g_free(setup->weight_of_group[j]);
     }
     g_free(setup->settings);
     g_free(setup->settings_of_job);
     g_free(setup->settings_of_group);
+    g_free(setup->weight_of_group);
     g_free(setup->workloads);
     g_free(setup->nodes);
     g_free(setup->jobs);

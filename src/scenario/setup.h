@@ -17,6 +17,7 @@ typedef struct {
     uint32_t n_settings;
     uint32_t *settings_of_job;    /* a job: of transfers that belong to no group */
     uint32_t **settings_of_group; /* a job, a group */
+    double **weight_of_group;     /* a job, a group; NULL = all alike */
 } Setup;
 
 /* NULL with an INPUT error "FILE:LINE:COLUMN: jobs[1]...: ...". scenario is borrowed. */
