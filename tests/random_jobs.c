@@ -162,7 +162,8 @@ random_config(Random *dice)
     for (CollectiveKind kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const char *const *algorithms = collective_algorithms();
         const char *name = algorithms[below(dice, g_strv_length((char **)(uintptr_t)algorithms))];
-        if (collective_algorithm_serves(name, kind) && strcmp(name, "hierarchical") != 0)
+        if (collective_algorithm_serves(name, kind) && strcmp(name, "hierarchical") != 0 &&
+            strcmp(name, "bruck") != 0) /* hierarchical is drawn below, bruck is for blocks of one size */
             config.algorithm[kind] = name;
     }
     return config;
