@@ -162,8 +162,9 @@ random_config(Random *dice)
     for (CollectiveKind kind = 0; kind < COLLECTIVE_KINDS; kind++) {
         const char *const *algorithms = collective_algorithms();
         const char *name = algorithms[below(dice, g_strv_length((char **)(uintptr_t)algorithms))];
-        if (collective_algorithm_serves(name, kind) && strcmp(name, "hierarchical") != 0 &&
-            strcmp(name, "bruck") != 0) /* hierarchical is drawn below, bruck is for blocks of one size */
+        /* hierarchical is drawn below; Bruck wants blocks of one size, recursive doubling moves other bytes */
+        static const char *const others[] = {"hierarchical", "bruck", "recursive_doubling", NULL};
+        if (collective_algorithm_serves(name, kind) && !g_strv_contains(others, name))
             config.algorithm[kind] = name;
     }
     return config;
