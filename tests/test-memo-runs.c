@@ -128,6 +128,42 @@ START_TEST(the_memo_changes_nothing_that_is_told)
 }
 END_TEST
 
+/* The same jobs, placed when there is room, under any policy. */
+START_TEST(the_memo_changes_nothing_of_jobs_that_wait)
+{
+    static const PlacementSpec specs[] = {{.policy = PLACEMENT_PACKED}, {.policy = PLACEMENT_RANDOM}};
+    g_autofree Case *given = g_new(Case, 1);
+    g_autofree char *what = g_strdup_printf("waiting, seed %d", _i);
+    Random dice = random_named((uint64_t)_i, "memo queues");
+    MemoLog with, without;
+    begin_case(given, _i);
+    given->setup.network.loggops = (LogGops){0};
+    given->setup.only_job = INDEX_NONE;
+    for (uint32_t j = 0; j < given->setup.n_jobs; j++) {
+        given->setups[j].nodes = NULL;
+        given->setups[j].until = INDEX_NONE;
+        given->setups[j].iterations = MAX(given->setups[j].iterations, 10);
+        given->setups[j].placement = &specs[below(&dice, 2)];
+        given->setups[j].estimate_ps = 1 + below(&dice, 1000000) * PS_PER_NS;
+        given->setups[j].priority = (int32_t)below(&dice, 3);
+        /* Where it will stand is not known yet: what needs as many ranks in each server cannot be asked for. */
+        for (int kind = 0; kind < COLLECTIVE_KINDS; kind++)
+            if (g_strcmp0(given->setups[j].collectives.algorithm[kind], "hierarchical") == 0)
+                given->setups[j].collectives.algorithm[kind] = NULL;
+    }
+    given->setup.queue = (QueueSetup){.policy = queue_policy_find(queue_policies()[below(&dice, 5)]),
+                                      .launch_ps = below(&dice, 2) ? below(&dice, 1000) * PS_PER_US : 0,
+                                      .restart_ps = below(&dice, 2) ? below(&dice, 1000) * PS_PER_US : 0,
+                                      .quantum_gpu_ps = 1 + below(&dice, 10000) * PS_PER_US};
+    memo_log_run(&without, &given->setup, FALSE, _i % 2, what);
+    memo_log_run(&with, &given->setup, TRUE, _i % 2, what);
+    memo_log_check_equal(&with, &without, what);
+    memo_log_clear(&with);
+    memo_log_clear(&without);
+    end_case(given);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -137,6 +173,7 @@ main(void)
     TCase *cases = tcase_create("memo-runs");
     tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, the_memo_changes_nothing_that_is_told, from, from + n);
+    tcase_add_loop_test(cases, the_memo_changes_nothing_of_jobs_that_wait, from, from + n);
     suite_add_tcase(suite, cases);
     return support_main(suite);
 }

@@ -720,7 +720,7 @@ START_TEST(a_closed_file_stands_alone)
     expect(path, "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name",
            "collective_job / contention_link / event_run / flow_job / link_usage_key");
     expect(path, "PRAGMA application_id", "1414754916");
-    expect(path, "PRAGMA user_version", "1");
+    expect(path, "PRAGMA user_version", "2");
     expect(path,
            "SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE "
            "'sqlite%' AND NOT strict",
@@ -739,8 +739,8 @@ START_TEST(foreign_files_are_refused)
         {NULL, "CREATE TABLE t (a)",
          "is a database of another program (application_id 0), expected a results file of trainshed"},
         {NULL, "CREATE TABLE t (a); PRAGMA application_id = 7", "is a database of another program (application_id 7)"},
-        {NULL, "CREATE TABLE run (id); PRAGMA application_id = 1414754916; PRAGMA user_version = 2",
-         "has version 2 of the results format, from a newer trainshed; this one knows versions up to 1"},
+        {NULL, "CREATE TABLE run (id); PRAGMA application_id = 1414754916; PRAGMA user_version = 3",
+         "has version 3 of the results format, from a newer trainshed; this one knows versions up to 2"},
         {NULL, "CREATE TABLE run (id); PRAGMA application_id = 1414754916",
          "has version 0 of the results format, which never was"},
     };

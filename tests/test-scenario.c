@@ -228,7 +228,8 @@ static const struct {
      ":2:7: seed: found 18446744073709551616, expected 0 to 18446744073709551615"},
     {"seed: 7", "seed:", ":2:6: seed: found nothing, expected a whole number"},
     {"seed: 7", "sed: 7",
-     ":2:1: sed: unknown key; did you mean \"seed\"? (known: name, seed, fabric, network, collectives, measure, jobs, "
+     ":2:1: sed: unknown key; did you mean \"seed\"? (known: name, seed, fabric, network, collectives, measure, queue, "
+     "jobs, "
      "baseline, memo, record, faults)"},
     {"seed: 7", "name: x", ":2:1: name: duplicate key; it stands in line 1 already"},
     {"name: two-buildings-two-tenants", "name: [x]", ":1:7: name: found a list, expected a text"},
@@ -339,7 +340,7 @@ static const struct {
      "dimensions, program, "
      "format, model, layout, schedule, micro_batch, global_batch, sequence, recompute, overlap, fused_attention, "
      "unfused_norms, gathered_logits, check_memory, optimiser_bytes, gpus, model_parallel, rank_is, replicate, "
-     "placement, iterations, warmup, until, arrival, start, "
+     "placement, iterations, warmup, until, arrival, estimate, priority, shift, start, "
      "scale_bytes, "
      "compute_scale, "
      "peak, "
@@ -509,6 +510,7 @@ START_TEST(every_key_stands_in_the_manual)
                                        "network.packet.ecn.",
                                        "network.packet.pfc.",
                                        "collectives.",
+                                       "queue.",
                                        "jobs[0].",
                                        "jobs[0].placement.",
                                        "jobs[0].collectives.",

@@ -14,7 +14,7 @@ job_roofline(const JobSetup *job, const Fabric *fabric, uint32_t rank, double *p
 static const char *
 missing_figure(const JobSetup *job, const Fabric *fabric, uint32_t rank, const Op *op)
 {
-    if (op->duration_ps >= 0 || (op->kind != OP_COMPUTE && op->kind != OP_COPY))
+    if (job->nodes == NULL || op->duration_ps >= 0 || (op->kind != OP_COMPUTE && op->kind != OP_COPY))
         return NULL;
     double peak, bandwidth;
     job_roofline(job, fabric, rank, &peak, &bandwidth);
@@ -46,9 +46,8 @@ check_op(const JobSetup *job, const Fabric *fabric, const char *model, uint32_t 
 
 /* A rank of each program stands for all that run it. */
 gboolean
-job_check(const JobSetup *jobs, uint32_t index, const Fabric *fabric, const char *model, GError **error)
+job_check(const JobSetup *job, const JobSetup *jobs, const Fabric *fabric, const char *model, GError **error)
 {
-    const JobSetup *job = &jobs[index];
     const Workload *workload = job->workload;
     g_autofree gboolean *seen = g_new0(gboolean, workload->programs->len + 1);
     for (uint32_t r = 0; r < workload->n_ranks; r++) {

@@ -7,5 +7,6 @@
 void job_roofline(const JobSetup *job, const Fabric *fabric, uint32_t rank, double *peak_FLOPps, double *bandwidth_Bps);
 
 /* Has each compute op a time or figures, does a model that moves no bytes find recorded times, do scaled bytes fit, has
- * a job that runs until another ends an op at all? Else an INPUT error naming job, op and what is missing. */
-gboolean job_check(const JobSetup *jobs, uint32_t index, const Fabric *fabric, const char *model, GError **error);
+ * a job that runs until another ends an op at all? jobs: all of them. What depends on its GPUs is looked at only where
+ * it has its nodes. Else an INPUT error naming job, op and what is missing. */
+gboolean job_check(const JobSetup *job, const JobSetup *jobs, const Fabric *fabric, const char *model, GError **error);

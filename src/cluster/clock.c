@@ -9,7 +9,7 @@ static void
 on_begun(void *owner, const HostWork *work)
 {
     Simulation *simulation = owner;
-    RankRun *rank = &simulation->ranks[work->cookie >> 32];
+    RankRun *rank = simulation->ranks[work->cookie >> 32];
     uint32_t op = (uint32_t)work->cookie;
     if (work->kind != HOST_COMPUTE) {
         (work->kind == HOST_SEND ? mailbox_leave : mailbox_post)(rank->job->mailbox, rank, op);

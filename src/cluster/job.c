@@ -34,6 +34,8 @@ job_may_begin(JobRun *job, uint32_t iteration)
 {
     if (iteration < job->asked)
         return TRUE;
+    if (job->leaving)
+        return FALSE;
     if (job_runs_until(job) ? job->simulation->jobs[job->setup->until].end_ps >= 0
                             : job_told(job, iteration) >= job->setup->iterations)
         return FALSE;
@@ -128,14 +130,27 @@ job_settings(const JobRun *job, uint32_t group)
     return group == INDEX_NONE || setup->settings_of_group == NULL ? setup->settings : setup->settings_of_group[group];
 }
 
+/* Has it done all that it came for? */
+static gboolean
+has_all(const JobRun *job)
+{
+    if (job_runs_until(job))
+        return job->simulation->jobs[job->setup->until].end_ps >= 0;
+    return job_iterations_left(job) == 0;
+}
+
 void
 job_rank_ended(JobRun *job)
 {
     const ClusterObserver *observer = &job->simulation->setup->observer;
     if (++job->ranks_ended < job->setup->workload->n_ranks)
         return;
-    job->end_ps = simulation_now(job->simulation);
     memo_break(job->simulation->memo);
+    job->simulation->changed = TRUE;
+    if (job->leaving && !has_all(job))
+        return; /* it gives way */
+    job->end_ps = simulation_now(job->simulation);
+    job->stage = JOB_OVER;
     if (observer->job_ended != NULL)
         observer->job_ended(observer->owner, job->index, job->end_ps, job_told(job, job->first_open), "done");
     if (--job->simulation->jobs_left == 0)

@@ -41,7 +41,9 @@ struct Mailbox {
     uint64_t mask, share; /* lists - 1; of one destination; powers of two */
     /* A rank: some receive of it takes any source, or any tag, so that its lists are by less. */
     gboolean *any_source, *any_tag;
-    uint32_t client;
+    uint32_t client, number; /* of the network; among the mailboxes of the simulation */
+    uint32_t in_flight;      /* ends of messages (left, arrived) that are to be told yet */
+    gboolean ghost;          /* its job has closed */
 };
 
 static Message *
@@ -134,8 +136,9 @@ sent(Mailbox *mailbox, uint32_t slot)
     uint32_t op = message(mailbox, slot)->send_op;
     gboolean held = message(mailbox, slot)->held;
     message(mailbox, slot)->sent = TRUE;
+    mailbox->in_flight--;
     free_if_over(mailbox, slot);
-    if (!held)
+    if (!held && !mailbox->ghost)
         end_send(sender, op);
 }
 
@@ -145,8 +148,9 @@ delivered(Mailbox *mailbox, uint32_t slot)
     RankRun *receiver = message(mailbox, slot)->receiver;
     uint32_t op = message(mailbox, slot)->recv_op;
     message(mailbox, slot)->delivered = TRUE;
+    mailbox->in_flight--;
     free_if_over(mailbox, slot);
-    if (receiver == NULL)
+    if (receiver == NULL || mailbox->ghost)
         return;
     rank_account(receiver, ACCOUNT_TRANSFER, -1);
     rank_op_ended(receiver, op);
@@ -224,6 +228,8 @@ come(void *owner, uint32_t slot)
 {
     Mailbox *mailbox = owner;
     Message *m = message(mailbox, slot);
+    if (mailbox->ghost)
+        return;
     m->taken_ps = cpu_free(m, mailbox->job->setup->nodes[m->destination]);
     uint32_t posted = take(mailbox, m);
     if (posted == INDEX_NONE) {
@@ -284,6 +290,8 @@ mailbox_new(JobRun *job)
     mailbox->lists = big_renew(List, NULL, 0, n);
     for (uint64_t i = 0; i < n; i++)
         mailbox->lists[i] = (List){INDEX_NONE, INDEX_NONE};
+    mailbox->number = job->simulation->mailboxes->len;
+    g_ptr_array_add(job->simulation->mailboxes, mailbox);
     mailbox->client = network_add_client(network, network_done, mailbox);
     if (job->simulation->hosts != NULL)
         network_listen(network, mailbox->client, come, mailbox);
@@ -295,12 +303,25 @@ mailbox_free(Mailbox *mailbox)
 {
     if (mailbox == NULL)
         return;
+    mailbox->job->simulation->mailboxes->pdata[mailbox->number] = NULL;
     g_free(mailbox->messages);
     g_array_unref(mailbox->free_slots);
     g_free(mailbox->lists);
     g_free(mailbox->any_source);
     g_free(mailbox->any_tag);
     g_free(mailbox);
+}
+
+void
+mailbox_haunt(Mailbox *mailbox)
+{
+    mailbox->ghost = TRUE;
+}
+
+uint32_t
+mailbox_in_flight(const Mailbox *mailbox)
+{
+    return mailbox->in_flight;
 }
 
 /* The rank an op's peer is; INDEX_NONE = any. */
@@ -342,7 +363,7 @@ end_message_in(Mailbox *mailbox, uint32_t slot, SimTime delay)
     Simulation *simulation = mailbox->job->simulation;
     engine_schedule_in(simulation->engine, delay,
                        (Event){.kind = simulation->kind_message_end,
-                               .target = mailbox->job->index,
+                               .target = mailbox->number,
                                .sender = message(mailbox, slot)->sender->number,
                                .stamp = slot});
 }
@@ -355,6 +376,7 @@ transport(Mailbox *mailbox, uint32_t slot, const Op *op)
     const Message *m = message(mailbox, slot);
     const JobSetup *setup = mailbox->job->setup;
     GError *error = NULL;
+    mailbox->in_flight += 2;
     if (op->signal) {
         end_message_in(mailbox, slot, 0);
         return;

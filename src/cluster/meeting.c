@@ -29,6 +29,7 @@ typedef struct {
 
 typedef struct {
     Instance *instance;
+    Meetings *meetings;
     JobRun *job;
     uint32_t slot, handle;
     uint32_t seq, iteration, n_arrived;
@@ -52,7 +53,9 @@ struct Meetings {
     GPtrArray *instances; /* of Instance * */
     uint32_t *first;      /* of each group, in instances */
     uint32_t **member;    /* member[group][rank] */
-    GHashTable *alone;    /* "instance kind bytes root" to SimTime + 1, as gint64 * */
+    gboolean ghost;       /* its job has closed */
+    uint32_t n_open;
+    GHashTable *alone; /* "instance kind bytes root" to SimTime + 1, as gint64 * */
 };
 
 static void
@@ -239,7 +242,9 @@ open_meeting(Meetings *meetings, uint32_t number, const Op *op, uint32_t iterati
     Pattern *pattern = pattern_of(meetings, instance, op);
     Meeting *meeting = g_new0(Meeting, 1);
     meeting->instance = instance;
+    meeting->meetings = meetings;
     meeting->job = meetings->job;
+    meetings->n_open++;
     meeting->seq = op->seq;
     meeting->iteration = iteration;
     meeting->ops = g_new(uint32_t, MAX(instance->n, 1));
@@ -357,16 +362,30 @@ meetings_done(Simulation *simulation, uint32_t slot)
 {
     Meeting *meeting = g_ptr_array_index(simulation->meetings, slot);
     Instance *instance = meeting->instance;
-    tell(simulation, meeting);
+    meeting->meetings->n_open--;
+    if (!meeting->meetings->ghost)
+        tell(simulation, meeting);
     g_ptr_array_remove(instance->open, meeting); /* keeps the order of the rest */
     g_ptr_array_index(simulation->meetings, slot) = NULL;
     g_array_append_val(simulation->free_meetings, slot);
-    for (uint32_t i = 0; i < instance->n; i++) {
+    for (uint32_t i = 0; i < instance->n && !meeting->meetings->ghost; i++) {
         RankRun *rank = &meeting->job->ranks[instance->ranks[i]];
         rank_account(rank, ACCOUNT_TRANSFER, -1);
         rank_op_ended(rank, meeting->ops[i]);
     }
     meeting_free(meeting);
+}
+
+void
+meetings_haunt(Meetings *meetings)
+{
+    meetings->ghost = TRUE;
+}
+
+uint32_t
+meetings_open(const Meetings *meetings)
+{
+    return meetings->n_open;
 }
 
 void

@@ -107,9 +107,12 @@ is_running(const JobRun *job)
 static gboolean
 all_seen(const Memo *memo)
 {
-    for (uint32_t j = 0; j < memo->simulation->setup->n_jobs; j++)
+    const GArray *open = memo->simulation->open;
+    for (guint i = 0; i < open->len; i++) {
+        uint32_t j = g_array_index(open, uint32_t, i);
         if (is_running(&memo->simulation->jobs[j]) && !memo->seen[j])
             return FALSE;
+    }
     return TRUE;
 }
 
@@ -169,7 +172,8 @@ static gboolean
 is_foreign(void *owner, const Event *event)
 {
     const Simulation *simulation = owner;
-    return event->kind == simulation->kind_job_start || event->kind == network_change_kind(simulation->network);
+    return event->kind == simulation->kind_job_start || event->kind == simulation->kind_job_arrive ||
+           event->kind == simulation->kind_review || event->kind == network_change_kind(simulation->network);
 }
 
 typedef struct {
@@ -208,9 +212,8 @@ print_state(const Simulation *simulation, SimTime *oldest)
     Fingerprint print = pending.sum;
     *oldest = engine_now(simulation->engine);
     network_fingerprint(simulation->network, &print, oldest);
-    for (uint32_t j = 0; j < simulation->setup->n_jobs; j++)
-        if (simulation->jobs[j].simulation != NULL)
-            job_fingerprint(&simulation->jobs[j], &print, oldest);
+    for (guint i = 0; i < simulation->open->len; i++)
+        job_fingerprint(&simulation->jobs[g_array_index(simulation->open, uint32_t, i)], &print, oldest);
     return print;
 }
 
@@ -227,8 +230,10 @@ moment_now(const Memo *memo, uint32_t *begun)
 {
     const Simulation *simulation = memo->simulation;
     NetworkTotals totals = network_totals(simulation->network);
-    for (uint32_t j = 0; j < simulation->setup->n_jobs; j++)
+    for (guint i = 0; i < simulation->open->len; i++) { /* of the others none begins */
+        uint32_t j = g_array_index(simulation->open, uint32_t, i);
         begun[j] = simulation->jobs[j].asked;
+    }
     return (Moment){.at = engine_now(simulation->engine),
                     .events = engine_events(simulation->engine),
                     .transfers = totals.transfers,
@@ -247,9 +252,11 @@ how_often(const Memo *memo, SimTime period, const uint32_t *iterations)
     if (period <= 0 || room < period)
         return 0;
     uint64_t times = (uint64_t)(room / period);
-    for (uint32_t j = 0; j < simulation->setup->n_jobs; j++)
+    for (guint i = 0; i < simulation->open->len; i++) {
+        uint32_t j = g_array_index(simulation->open, uint32_t, i);
         if (is_running(&simulation->jobs[j]) && iterations[j] > 0)
             times = MIN(times, job_iterations_left(&simulation->jobs[j]) / iterations[j]);
+    }
     return times;
 }
 
@@ -264,8 +271,10 @@ skip(Memo *memo, Repeat repeat, uint64_t times, uint64_t events)
         tape_play(memo->tape, &repeat);
         network_tape_repeat(simulation->network, &repeat);
         simulation->skipped.time_ps += (SimTime)repeat.times * repeat.period_ps;
-        for (uint32_t j = 0; j < simulation->setup->n_jobs; j++)
+        for (guint i = 0; i < simulation->open->len; i++) {
+            uint32_t j = g_array_index(simulation->open, uint32_t, i);
             simulation->skipped.iterations[j] += (uint32_t)repeat.times * repeat.iterations[j];
+        }
         done += repeat.times;
     }
     if (done == 0)
@@ -283,8 +292,10 @@ use_recording(Memo *memo)
     uint32_t n_jobs = simulation->setup->n_jobs;
     g_autofree uint32_t *iterations = g_new0(uint32_t, n_jobs + 1);
     Moment end = moment_now(memo, iterations);
-    for (uint32_t j = 0; j < n_jobs; j++)
+    for (guint i = 0; i < simulation->open->len; i++) {
+        uint32_t j = g_array_index(simulation->open, uint32_t, i);
         iterations[j] -= memo->begin.begun[j];
+    }
     SimTime period = end.at - memo->begin.at, oldest;
     Fingerprint state = print_state(simulation, &oldest);
     if (state.a != memo->state.a || state.b != memo->state.b || end.at - oldest > 2 * period)

@@ -34,5 +34,8 @@ typedef struct {
     void (*collective)(void *owner, const CollectiveRecord *collective);
     /* end_ps is -1 where the run ended before the job did; status = done, failed, interrupted. */
     void (*job_ended)(void *owner, uint32_t job, SimTime end_ps, uint32_t iterations, const char *status);
+    /* It gave up its GPUs before its end, and waits for others; lost_ps: of what it had done, to be done again. A
+     * further job_started tells when it goes on, maybe elsewhere. */
+    void (*job_stopped)(void *owner, uint32_t job, SimTime at_ps, SimTime lost_ps);
     void (*event)(void *owner, SimTime at_ps, const char *kind, const char *subject, const char *text);
 } ClusterObserver;

@@ -16,6 +16,7 @@ typedef struct Meetings Meetings;
 typedef struct Mailbox Mailbox;
 typedef struct Memo Memo;
 typedef struct Tape Tape;
+typedef struct Scheduler Scheduler;
 
 typedef struct {
     JobRun *job;
@@ -38,10 +39,29 @@ typedef struct {
     uint32_t ranks_ended;
 } OpenIteration;
 
+typedef enum {
+    JOB_COMING,  /* has not arrived */
+    JOB_WAITING, /* for GPUs */
+    JOB_PLACED,  /* has its GPUs */
+    JOB_OVER
+} JobStage;
+
+/* Ranks, communicators and messages are there from its start to its end: ranks is NULL outside. */
 struct JobRun {
-    Simulation *simulation;
-    const JobSetup *setup;
+    Simulation *simulation; /* NULL: absent from this run */
+    const JobSetup *setup;  /* own, with the nodes it has */
+    JobSetup own;
     uint32_t index;
+    JobStage stage;
+    uint32_t *nodes;        /* given by the queue; NULL */
+    uint32_t *first_nodes;  /* those of its first start, where the queue gave them */
+    uint32_t starts;        /* so often it has begun */
+    gboolean leaving;       /* it stops after the iteration it is in, and waits again */
+    SimTime waits_since_ps; /* in the queue */
+    SimTime placed_ps;      /* when it got the GPUs it has */
+    double served_s;        /* GPU seconds before that */
+    SimTime ran_ps;         /* with GPUs, before that */
+    uint32_t first_number;  /* of its ranks */
     RankRun *ranks;
     GPtrArray *scripts;  /* of Script *, a program */
     GArray *open;        /* of OpenIteration; the first is iteration first_open */
@@ -63,8 +83,16 @@ struct Simulation {
     Hosts *hosts; /* of the network; NULL: hosts cost nothing */
     uint32_t host_client;
     JobRun *jobs;
-    RankRun *ranks; /* of all jobs */
-    uint32_t n_ranks, jobs_left;
+    RankRun **ranks;    /* by number; NULL where its job is not open */
+    uint32_t n_ranks;   /* of all jobs */
+    uint32_t n_numbers; /* of ranks: those begin at n_ranks + jobs where a job starts again */
+    uint32_t jobs_left;
+    GArray *open;         /* of uint32_t: jobs with ranks, in order */
+    GPtrArray *ghosts;    /* of Ghost *: what is left of jobs that have closed, until it has drained */
+    GPtrArray *mailboxes; /* by number; NULL = freed */
+    gboolean changed;     /* a job has arrived or ended in this instant */
+    Scheduler *scheduler; /* NULL: every job has its nodes */
+    uint32_t kind_job_arrive, kind_review;
     uint32_t kind_job_start, kind_rank_begin, kind_op_start, kind_op_end, kind_message_end, kind_meeting_end;
     uint32_t next_coflow;
     GPtrArray *meetings; /* of Meeting *: slots, NULL = free */
@@ -98,6 +126,25 @@ void clock_let_go(RankRun *rank, uint32_t op, SimTime when);
 SimTime simulation_now(const Simulation *simulation);
 uint32_t job_told(const JobRun *job, uint32_t iteration);
 
+/* job_open.c: makes ranks, communicators and mailbox of a job that starts; FALSE with an INPUT error (job_check). */
+gboolean job_open(JobRun *job, GError **error);
+/* Frees them. What is in flight drains first, unheard. */
+void job_close(JobRun *job);
+void job_free(JobRun *job); /* at the end of the run */
+/* Frees what has drained; all of it at the end of the run. */
+void ghosts_sweep(Simulation *simulation, gboolean all);
+
+/* scheduler.c */
+Scheduler *scheduler_new(Simulation *simulation);
+void scheduler_free(Scheduler *scheduler); /* NULL is fine */
+void scheduler_arrived(Scheduler *scheduler, JobRun *job);
+/* It has ended, or given way: its GPUs are free. */
+void scheduler_left(Scheduler *scheduler, JobRun *job);
+/* Starts what can start; once an instant in which something changed. */
+void scheduler_settle(Scheduler *scheduler);
+/* One line for each job that waits, into text. */
+void scheduler_describe(const Scheduler *scheduler, GString *text, uint32_t *lines_left);
+
 /* tape.c: tells, with what was skipped added; records. */
 void tape_iteration(Tape *tape, const IterationRecord *raw);
 void tape_collective(Tape *tape, const CollectiveRecord *raw);
@@ -109,6 +156,9 @@ void meetings_arrive(Meetings *meetings, RankRun *rank, uint32_t op);
 void meetings_done(Simulation *simulation, uint32_t slot);
 /* Frees those still open when a run ends early. */
 void meetings_drop_open(Simulation *simulation);
+/* Its job has closed: what is in flight ends unheard. Its ranks are told no more. */
+void meetings_haunt(Meetings *meetings);
+uint32_t meetings_open(const Meetings *meetings); /* so many are not over */
 /* One line for each collective that waits, into text. */
 void meetings_describe(const Meetings *meetings, GString *text, uint32_t *lines_left);
 
@@ -124,6 +174,9 @@ void mailbox_receive(Mailbox *mailbox, RankRun *rank, uint32_t op);
 void mailbox_leave(Mailbox *mailbox, RankRun *rank, uint32_t op);
 void mailbox_post(Mailbox *mailbox, RankRun *rank, uint32_t op);
 void mailbox_message_ended(Mailbox *mailbox, uint32_t slot); /* under a model that moves no bytes */
+/* As of meetings. */
+void mailbox_haunt(Mailbox *mailbox);
+uint32_t mailbox_in_flight(const Mailbox *mailbox);
 /* One line for each receive without a message and each message that has not come, into text. */
 void mailbox_describe(const Mailbox *mailbox, GString *text, uint32_t *lines_left);
 

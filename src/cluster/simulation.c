@@ -12,24 +12,20 @@ simulation_now(const Simulation *simulation)
     return engine_now(simulation->engine) + simulation->skipped.time_ps;
 }
 
+/* Begins all its ranks: now, or when their recorded offsets, its launch and its shift have passed. */
 static void
-on_job_start(void *owner, const Event *event)
+begin_ranks(JobRun *job, SimTime launch_ps)
 {
-    Simulation *simulation = owner;
-    JobRun *job = &simulation->jobs[event->target];
+    Simulation *simulation = job->simulation;
     const Workload *workload = job->setup->workload;
-    const ClusterObserver *observer = &simulation->setup->observer;
-    job->start_ps = simulation_now(simulation);
-    memo_break(simulation->memo);
-    if (observer->job_started != NULL)
-        observer->job_started(observer->owner, job->index, job->start_ps, job->setup->nodes, workload->n_ranks);
+    gboolean offset = workload->start_ps != NULL && !job->setup->start_together && job->starts == 1;
     for (uint32_t r = 0; r < workload->n_ranks; r++) {
-        gboolean offset = workload->start_ps != NULL && !job->setup->start_together;
-        if (simulation->hosts != NULL && (!offset || workload->start_ps[r] == 0)) {
+        SimTime delay = launch_ps + (offset ? workload->start_ps[r] : 0);
+        if (simulation->hosts != NULL && delay == 0) {
             rank_begin(&job->ranks[r]); /* in the order of ranks: hosts serve their work in the order it comes */
             continue;
         }
-        engine_schedule_in(simulation->engine, offset ? workload->start_ps[r] : 0,
+        engine_schedule_in(simulation->engine, delay,
                            (Event){.kind = simulation->kind_rank_begin,
                                    .target = job->ranks[r].number,
                                    .sender = job->ranks[r].number});
@@ -37,31 +33,95 @@ on_job_start(void *owner, const Event *event)
 }
 
 static void
+on_job_start(void *owner, const Event *event)
+{
+    Simulation *simulation = owner;
+    JobRun *job = &simulation->jobs[event->target];
+    const ClusterObserver *observer = &simulation->setup->observer;
+    GError *error = NULL;
+    SimTime now = simulation_now(simulation), launch = job->setup->shift_ps;
+    if (simulation->scheduler != NULL)
+        launch += simulation->setup->queue.launch_ps + (job->starts > 0 ? simulation->setup->queue.restart_ps : 0);
+    job->stage = JOB_PLACED;
+    job->placed_ps = now;
+    if (job->start_ps < 0)
+        job->start_ps = now;
+    memo_break(simulation->memo);
+    if (observer->job_started != NULL)
+        observer->job_started(observer->owner, job->index, now, job->setup->nodes, job->setup->workload->n_ranks);
+    if (job_open(job, &error))
+        begin_ranks(job, launch);
+    else
+        engine_fail(simulation->engine, error);
+}
+
+static void
+on_job_arrive(void *owner, const Event *event)
+{
+    Simulation *simulation = owner;
+    scheduler_arrived(simulation->scheduler, &simulation->jobs[event->target]);
+}
+
+/* Time to look at the queue again. */
+static void
+on_review(void *owner, const Event *event)
+{
+    ((Simulation *)owner)->changed = TRUE;
+}
+
+/* Jobs whose last rank has ended in this instant close; others get their GPUs. */
+static void
+settle(void *owner)
+{
+    Simulation *simulation = owner;
+    if (!simulation->changed)
+        return;
+    simulation->changed = FALSE;
+    for (guint i = simulation->open->len; i-- > 0;) {
+        JobRun *job = &simulation->jobs[g_array_index(simulation->open, uint32_t, i)];
+        if (job->ranks_ended < job->setup->workload->n_ranks)
+            continue;
+        job_close(job);
+        if (simulation->scheduler != NULL)
+            scheduler_left(simulation->scheduler, job);
+    }
+    ghosts_sweep(simulation, FALSE);
+    if (simulation->scheduler != NULL)
+        scheduler_settle(simulation->scheduler);
+}
+
+static void
 on_rank_begin(void *owner, const Event *event)
 {
     Simulation *simulation = owner;
-    rank_begin(&simulation->ranks[event->target]);
+    RankRun *rank = simulation->ranks[event->target];
+    if (rank != NULL) /* its job has closed */
+        rank_begin(rank);
 }
 
 static void
 on_op_start(void *owner, const Event *event)
 {
     Simulation *simulation = owner;
-    rank_op_start(&simulation->ranks[event->target], event->stamp);
+    RankRun *rank = simulation->ranks[event->target];
+    if (rank != NULL)
+        rank_op_start(rank, event->stamp);
 }
 
 static void
 on_op_end(void *owner, const Event *event)
 {
     Simulation *simulation = owner;
-    rank_op_ended(&simulation->ranks[event->target], event->stamp);
+    RankRun *rank = simulation->ranks[event->target];
+    if (rank != NULL)
+        rank_op_ended(rank, event->stamp);
 }
 
 static void
 on_message_end(void *owner, const Event *event)
 {
     Simulation *simulation = owner;
-    mailbox_message_ended(simulation->jobs[event->target].mailbox, event->stamp);
+    mailbox_message_ended(simulation->mailboxes->pdata[event->target], event->stamp);
 }
 
 static void
@@ -89,52 +149,35 @@ on_watch(void *owner)
     return setup->watch(setup->watch_owner, simulation_now(simulation), engine_events(simulation->engine), done);
 }
 
-/* The job's ranks and what they share. Its collectives' room is there already. */
-static gboolean
-make_job(Simulation *simulation, JobRun *job, uint32_t first_rank, GError **error)
-{
-    const Workload *workload = job->setup->workload;
-    job->simulation = simulation;
-    simulation->jobs_left++;
-    job->ranks = simulation->ranks + first_rank;
-    job->scripts = g_ptr_array_new_with_free_func((GDestroyNotify)script_free);
-    job->open = g_array_new(FALSE, FALSE, sizeof(OpenIteration));
-    for (uint32_t p = 0; p < workload->programs->len; p++)
-        g_ptr_array_add(job->scripts, script_new(workload_program(workload, p), simulation->hosts != NULL));
-    for (uint32_t r = 0; r < workload->n_ranks; r++) {
-        const Script *script = g_ptr_array_index(job->scripts, workload->program_of_rank[r]);
-        job->ranks[r] = (RankRun){
-            .job = job, .rank = r, .number = first_rank + r, .script = script, .progress = progress_new(script)};
-        if (simulation->hosts != NULL)
-            job->ranks[r].let_go_ps = g_new0(SimTime, script_n_ops(script) + 1);
-    }
-    job->meetings = meetings_new(job);
-    job->mailbox = mailbox_new(job);
-    return job_check(simulation->setup->jobs, job->index, simulation->setup->fabric, simulation->setup->model, error);
-}
-
 /* Ranks are numbered over all jobs, so that a baseline has the numbers of the shared run. */
 static gboolean
 make_jobs(Simulation *simulation, GError **error)
 {
     const SimulationSetup *setup = simulation->setup;
-    uint32_t first_rank = 0;
     for (uint32_t j = 0; j < setup->n_jobs; j++)
         simulation->n_ranks += setup->jobs[j].workload->n_ranks;
     simulation->jobs = g_new0(JobRun, setup->n_jobs);
-    simulation->ranks = g_new0(RankRun, MAX(simulation->n_ranks, 1));
+    simulation->n_numbers = simulation->n_ranks + setup->n_jobs;
+    simulation->ranks = g_new0(RankRun *, simulation->n_numbers + 1);
+    uint32_t first_rank = 0;
     for (uint32_t j = 0; j < setup->n_jobs; j++) {
         JobRun *job = &simulation->jobs[j];
-        job->setup = &setup->jobs[j];
+        job->own = setup->jobs[j];
+        job->setup = &job->own;
         job->index = j;
         job->start_ps = job->end_ps = -1;
+        job->first_number = first_rank;
+        first_rank += setup->jobs[j].workload->n_ranks;
         uint32_t number = network_add_job(simulation->network, setup->jobs[j].name);
         assert(number == j);
         (void)number;
-        if (setup->only_job == INDEX_NONE || setup->only_job == j)
-            if (!make_job(simulation, job, first_rank, error))
-                return FALSE;
-        first_rank += setup->jobs[j].workload->n_ranks;
+        if (setup->only_job != INDEX_NONE && setup->only_job != j)
+            continue;
+        job->simulation = simulation;
+        job->open = g_array_new(FALSE, FALSE, sizeof(OpenIteration));
+        simulation->jobs_left++;
+        if (!job_check(job->setup, setup->jobs, setup->fabric, setup->model, error))
+            return FALSE;
     }
     return TRUE;
 }
@@ -159,10 +202,15 @@ make(Simulation *simulation, GError **error)
 {
     const SimulationSetup *setup = simulation->setup;
     simulation->engine = engine_new(setup->seed);
+    simulation->open = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    simulation->ghosts = g_ptr_array_new();
+    simulation->mailboxes = g_ptr_array_new();
     simulation->routes = routes_new(setup->fabric, setup->routing);
     if (!pin_routes(simulation, error))
         return FALSE;
     simulation->kind_job_start = engine_add_kind(simulation->engine, on_job_start, simulation);
+    simulation->kind_job_arrive = engine_add_kind(simulation->engine, on_job_arrive, simulation);
+    simulation->kind_review = engine_add_kind(simulation->engine, on_review, simulation);
     simulation->kind_rank_begin = engine_add_kind(simulation->engine, on_rank_begin, simulation);
     simulation->kind_op_start = engine_add_kind(simulation->engine, on_op_start, simulation);
     simulation->kind_op_end = engine_add_kind(simulation->engine, on_op_end, simulation);
@@ -181,6 +229,9 @@ make(Simulation *simulation, GError **error)
     simulation->runner = collective_runner_new(simulation->network, simulation->engine, on_collective_done, simulation);
     simulation->meetings = g_ptr_array_new();
     simulation->free_meetings = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    if (setup->queue.policy != NULL)
+        simulation->scheduler = scheduler_new(simulation);
+    engine_add_settler(simulation->engine, settle, simulation);
     return make_jobs(simulation, error);
 }
 
@@ -189,11 +240,15 @@ schedule(Simulation *simulation)
 {
     const SimulationSetup *setup = simulation->setup;
     for (uint32_t j = 0; j < setup->n_jobs; j++)
-        if (simulation->jobs[j].simulation != NULL)
-            engine_schedule(simulation->engine, (Event){.when = setup->jobs[j].arrival_ps,
-                                                        .kind = simulation->kind_job_start,
-                                                        .target = j,
-                                                        .sender = simulation->n_ranks + j});
+        if (simulation->jobs[j].simulation != NULL) {
+            const JobSetup *job = &setup->jobs[j];
+            gboolean waits = simulation->scheduler != NULL && job->nodes == NULL;
+            engine_schedule(simulation->engine,
+                            (Event){.when = waits ? job->arrival_ps : MAX(job->arrival_ps, job->start_ps),
+                                    .kind = waits ? simulation->kind_job_arrive : simulation->kind_job_start,
+                                    .target = j,
+                                    .sender = simulation->n_ranks + j});
+        }
     for (uint32_t i = 0; i < setup->n_faults; i++)
         network_set_link_at(simulation->network, setup->faults[i].link, setup->faults[i].rate_Bps,
                             setup->faults[i].at_ps);
@@ -212,19 +267,24 @@ check_ended(const Simulation *simulation, GError **error)
         if (job->simulation == NULL || job->end_ps >= 0)
             continue;
         unfinished += job->setup->workload->n_ranks - job->ranks_ended;
+        if (job->ranks == NULL)
+            continue;
         meetings_describe(job->meetings, text, &lines_left);
         mailbox_describe(job->mailbox, text, &lines_left);
     }
+    if (simulation->scheduler != NULL)
+        scheduler_describe(simulation->scheduler, text, &lines_left);
     if (unfinished == 0)
         return TRUE;
     if (text->len == 0)
-        for (uint32_t r = 0; r < simulation->n_ranks && lines_left > 0; r++)
-            if (simulation->ranks[r].running) {
-                g_string_append_printf(text, "\n  job %s: rank %u has ops left in iteration %u that nothing will start",
-                                       simulation->ranks[r].job->setup->name, simulation->ranks[r].rank,
-                                       simulation->ranks[r].iteration);
-                lines_left--;
-            }
+        for (uint32_t i = 0; i < simulation->n_numbers && lines_left > 0; i++) {
+            const RankRun *rank = simulation->ranks[i];
+            if (rank == NULL || !rank->running)
+                continue;
+            g_string_append_printf(text, "\n  job %s: rank %u has ops left in iteration %u that nothing will start",
+                                   rank->job->setup->name, rank->rank, rank->iteration);
+            lines_left--;
+        }
     g_set_error(error, TRAINSHED_ERROR, TRAINSHED_ERROR_RUN,
                 "no event is left, but %u ranks are not done (%u transfers in flight):%s", unfinished,
                 network_in_flight(simulation->network), text->str);
@@ -255,19 +315,13 @@ unmake(Simulation *simulation)
         g_ptr_array_unref(simulation->meetings);
         g_array_unref(simulation->free_meetings);
     }
-    for (uint32_t j = 0; simulation->jobs != NULL && j < simulation->setup->n_jobs; j++) {
-        JobRun *job = &simulation->jobs[j];
-        if (job->simulation == NULL)
-            continue;
-        meetings_free(job->meetings);
-        mailbox_free(job->mailbox);
-        for (uint32_t r = 0; r < job->setup->workload->n_ranks; r++) {
-            progress_free(job->ranks[r].progress);
-            g_free(job->ranks[r].let_go_ps);
-        }
-        g_ptr_array_unref(job->scripts);
-        g_array_unref(job->open);
-    }
+    for (uint32_t j = 0; simulation->jobs != NULL && j < simulation->setup->n_jobs; j++)
+        job_free(&simulation->jobs[j]);
+    ghosts_sweep(simulation, TRUE);
+    scheduler_free(simulation->scheduler);
+    g_ptr_array_unref(simulation->ghosts);
+    g_ptr_array_unref(simulation->mailboxes);
+    g_array_unref(simulation->open);
     memo_free(simulation->memo);
     tape_free(simulation->tape);
     g_free(simulation->skipped.iterations);
@@ -296,6 +350,10 @@ play(Simulation *simulation, SimulationResult *result, GError **error)
         result->iterations[j] = simulation->jobs[j].first_open + simulation->skipped.iterations[j];
     for (uint32_t j = 0; j < setup->n_jobs; j++)
         result->counted[j] = simulation->jobs[j].counted;
+    for (uint32_t j = 0; j < setup->n_jobs; j++) {
+        result->start_ps[j] = simulation->jobs[j].start_ps;
+        result->nodes[j] = g_steal_pointer(&simulation->jobs[j].first_nodes);
+    }
     if (failure == NULL)
         return TRUE;
     g_propagate_error(error, failure);
@@ -306,8 +364,11 @@ gboolean
 simulation_run(const SimulationSetup *setup, SimulationResult *result, GError **error)
 {
     Simulation simulation = {.setup = setup};
-    *result = (SimulationResult){.iterations = g_new0(uint32_t, MAX(setup->n_jobs, 1)),
-                                 .counted = g_new0(uint32_t, MAX(setup->n_jobs, 1))};
+    *result = (SimulationResult){.n_jobs = setup->n_jobs,
+                                 .iterations = g_new0(uint32_t, MAX(setup->n_jobs, 1)),
+                                 .counted = g_new0(uint32_t, MAX(setup->n_jobs, 1)),
+                                 .start_ps = g_new0(SimTime, MAX(setup->n_jobs, 1)),
+                                 .nodes = g_new0(uint32_t *, MAX(setup->n_jobs, 1))};
     gboolean done = play(&simulation, result, error);
     unmake(&simulation);
     return done;
@@ -316,6 +377,10 @@ simulation_run(const SimulationSetup *setup, SimulationResult *result, GError **
 void
 simulation_result_clear(SimulationResult *result)
 {
+    for (uint32_t j = 0; result->nodes != NULL && j < result->n_jobs; j++)
+        g_free(result->nodes[j]);
+    g_free(result->nodes);
+    g_free(result->start_ps);
     g_free(result->iterations);
     g_free(result->counted);
     *result = (SimulationResult){0};

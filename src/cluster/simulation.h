@@ -5,15 +5,22 @@
 #pragma once
 
 #include "cluster/observer.h"
+#include "cluster/placement.h"
+#include "cluster/queue.h"
 #include "workload/program.h"
 
 typedef struct {
     const char *name;
     const Workload *workload;
-    const uint32_t *nodes; /* of each rank */
+    const uint32_t *nodes; /* of each rank; NULL = placed by the queue when it starts */
     SimTime arrival_ps;
-    uint32_t iterations; /* 0 where until is set */
-    uint32_t until;      /* run until this job has ended; INDEX_NONE */
+    SimTime start_ps;               /* with nodes: it starts then, not on arrival; 0 = on arrival */
+    const PlacementSpec *placement; /* where nodes is NULL */
+    SimTime estimate_ps;            /* how long it will run, as its owner says; 0 = not said */
+    int32_t priority;               /* more goes first */
+    SimTime shift_ps;               /* its first iteration begins so much after its start */
+    uint32_t iterations;            /* 0 where until is set */
+    uint32_t until;                 /* run until this job has ended; INDEX_NONE */
     uint32_t warmup;
     gboolean start_together;
     double scale_bytes, compute_scale;
@@ -23,6 +30,14 @@ typedef struct {
     const uint32_t *settings_of_group; /* of those of each group; NULL = settings */
     const double *weight_of_group;     /* of the transfers of each group where links are contended; NULL = 1 */
 } JobSetup;
+
+/* Jobs without nodes wait for GPUs: who gets some when, and what starting costs. */
+typedef struct {
+    const QueuePolicy *policy; /* NULL: every job has its nodes */
+    SimTime launch_ps;         /* from the GPUs until the first iteration */
+    SimTime restart_ps;        /* and further, where it has run before: its state is loaded */
+    SimTime quantum_gpu_ps;    /* of GPU time, for least_attained_service */
+} QueueSetup;
 
 typedef struct {
     SimTime at_ps;
@@ -45,6 +60,7 @@ typedef struct {
     gboolean collectives_alone; /* work out alone_ps of collectives */
     const FaultSetup *faults;
     uint32_t n_faults;
+    QueueSetup queue;
     ClusterObserver observer;
     /* Called about ten times a second; FALSE interrupts the run. NULL = nobody watches. done: the part of the
      * iterations asked for that is over, of the job that is furthest behind. */
@@ -55,8 +71,11 @@ typedef struct {
 typedef struct {
     SimTime end_ps;
     uint64_t events;
+    uint32_t n_jobs;
     uint32_t *iterations; /* finished, a job */
     uint32_t *counted;    /* of these, those that count for the mean */
+    SimTime *start_ps;    /* a job: when it first got its GPUs; -1 = never */
+    uint32_t **nodes;     /* a job: what it got then; NULL where the set-up had them, or never */
     NetworkTotals totals;
     uint64_t skipped; /* whole periods that the memo skipped over */
 } SimulationResult;

@@ -177,6 +177,37 @@ make_schema(ResultsDb *db, GError **error)
            database_exec(db, "COMMIT", error);
 }
 
+/* The views of schema_sql, without those there are. */
+static gboolean
+make_views(ResultsDb *db, GError **error)
+{
+    g_autoptr(GString) sql = g_string_new(NULL);
+    for (const char *view = strstr(schema_sql, "CREATE VIEW "); view != NULL; view = strstr(view + 1, "CREATE VIEW ")) {
+        const char *name = view + strlen("CREATE VIEW "), *end = strstr(view, ";\n");
+        g_string_append_printf(sql, "DROP VIEW IF EXISTS %.*s;\n", (int)strcspn(name, " "), name);
+        g_string_append_len(sql, view, end - view + 2);
+    }
+    return database_exec(db, sql->str, error);
+}
+
+/* A file of an earlier version gets what has come since. */
+static gboolean
+upgrade(ResultsDb *db, GError **error)
+{
+    int64_t version = 0;
+    if (!database_number(db, "PRAGMA user_version", &version, error))
+        return FALSE;
+    if (version == SCHEMA_VERSION)
+        return TRUE;
+    g_autofree char *number = g_strdup_printf("PRAGMA user_version = %d;", SCHEMA_VERSION);
+    if (!database_exec(db, "BEGIN IMMEDIATE", error))
+        return FALSE;
+    for (; version < SCHEMA_VERSION; version++)
+        if (!database_exec(db, schema_upgrades[version], error))
+            return FALSE;
+    return make_views(db, error) && database_exec(db, number, error) && database_exec(db, "COMMIT", error);
+}
+
 ResultsDb *
 results_open(const char *path, GError **error)
 {
@@ -198,7 +229,8 @@ results_open(const char *path, GError **error)
                        error))
         return NULL;
     gboolean indexed;
-    if (!bulk_source_register(db, error) || (fresh && !make_schema(db, error)) || !has_indexes(db, &indexed, error))
+    if (!bulk_source_register(db, error) || (fresh && !make_schema(db, error)) || !upgrade(db, error) ||
+        !has_indexes(db, &indexed, error))
         return NULL;
     db->unindexed = !indexed;
     return g_steal_pointer(&db);

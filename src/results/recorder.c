@@ -19,7 +19,7 @@ enum { CLOCK_ROWS = 16 };
 
 static const struct {
     const char *name, *columns;
-    gboolean replace; /* an open row of iterations is written again as it grows */
+    gboolean replace; /* an open row of iterations is written again as it grows, a placement when the job moves */
 } tables[TABLES] = {
     [TABLE_NODE] =
         {"node",
@@ -30,7 +30,7 @@ static const struct {
          "id, src, dst, kind, capacity_Bps, latency_ps, src_building, dst_building, source, length_km, buffer_B, loss, "
          "ecn_kmin_B, ecn_kmax_B, ecn_pmax",
          FALSE},
-    [TABLE_PLACEMENT] = {"placement", "job_id, rank, node_id", FALSE},
+    [TABLE_PLACEMENT] = {"placement", "job_id, rank, node_id", TRUE},
     [TABLE_ITERATION] =
         {"iteration",
          "job_id, idx, count, start_ps, end_ps, compute_ps, exposed_wait_ps, exposed_transfer_ps, idle_ps, "
@@ -202,6 +202,7 @@ insert_jobs(Recorder *recorder, const JobInfo *jobs, GError **error)
     for (uint32_t job = 0; job < recorder->n_jobs; job++) {
         recorder->present[job] = jobs[job].present;
         recorder->jobs[job].status = g_strdup("waiting");
+        recorder->jobs[job].waits_from_ps = jobs[job].arrival_ps;
         if (!jobs[job].present)
             continue;
         sqlite3_bind_int64(insert, 1, recorder->run_id);
@@ -240,7 +241,8 @@ prepare(Recorder *recorder, const Fabric *fabric, GError **error)
         db,
         "UPDATE job SET iterations = ?, start_ps = ?, end_ps = ?, status = ?, counted = ?, counted_from_ps = ?, "
         "counted_to_ps = ?, "
-        "compute_ps = ?, exposed_wait_ps = ?, exposed_transfer_ps = ?, idle_ps = ? WHERE run_id = ? AND id = ?",
+        "compute_ps = ?, exposed_wait_ps = ?, exposed_transfer_ps = ?, idle_ps = ?, waited_ps = ?, stops = ?, "
+        "lost_ps = ?, paused_ps = ? WHERE run_id = ? AND id = ?",
         error);
     return recorder->update_job != NULL;
 }

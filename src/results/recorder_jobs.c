@@ -14,8 +14,10 @@ observe_job_started(void *owner, uint32_t job, SimTime start_ps, const uint32_t 
     Recorder *recorder = owner;
     assert(job < recorder->n_jobs);
     JobState *state = &recorder->jobs[job];
+    if (!state->started)
+        state->start_ps = start_ps;
     state->started = TRUE;
-    state->start_ps = start_ps;
+    state->waited_ps += start_ps - state->waits_from_ps;
     g_free(state->status);
     state->status = g_strdup("running");
     for (uint32_t rank = 0; rank < n_ranks; rank++) {
@@ -34,6 +36,9 @@ observe_job_started(void *owner, uint32_t job, SimTime start_ps, const uint32_t 
 static void
 count(JobState *state, const IterationRecord *iteration)
 {
+    if (state->paused && state->counted > 0)
+        state->paused_ps += iteration->start_ps - state->waits_from_ps;
+    state->paused = FALSE;
     if (iteration->counted) {
         if (state->counted == 0)
             state->counted_from_ps = state->iterations > 0 ? state->last_end_ps : state->start_ps;
@@ -159,6 +164,20 @@ observe_job_ended(void *owner, uint32_t job, SimTime end_ps, uint32_t iterations
 }
 
 static void
+observe_job_stopped(void *owner, uint32_t job, SimTime at_ps, SimTime lost_ps)
+{
+    Recorder *recorder = owner;
+    assert(job < recorder->n_jobs);
+    JobState *state = &recorder->jobs[job];
+    state->stops++;
+    state->lost_ps += lost_ps;
+    state->waits_from_ps = at_ps;
+    state->paused = TRUE;
+    g_free(state->status);
+    state->status = g_strdup("waiting");
+}
+
+static void
 observe_event(void *owner, SimTime at_ps, const char *kind, const char *subject, const char *text)
 {
     Recorder *recorder = owner;
@@ -180,6 +199,7 @@ recorder_observe_jobs(Recorder *recorder)
     recorder->observer.iteration = observe_iteration;
     recorder->observer.collective = observe_collective;
     recorder->observer.job_ended = observe_job_ended;
+    recorder->observer.job_stopped = observe_job_stopped;
     recorder->observer.event = observe_event;
 }
 
@@ -213,8 +233,12 @@ write_job(Recorder *recorder, uint32_t job)
                         "%s: table job: the iterations of job %u sum to more than 106 days", recorder->db->path, job);
         bind_time(update, 8 + i, counted, figures[i] & INT64_MAX);
     }
-    sqlite3_bind_int64(update, 12, recorder->run_id);
-    sqlite3_bind_int64(update, 13, job);
+    bind_time(update, 12, state->started, (uint64_t)state->waited_ps);
+    sqlite3_bind_int64(update, 13, state->stops);
+    sqlite3_bind_int64(update, 14, state->lost_ps);
+    sqlite3_bind_int64(update, 15, state->paused_ps);
+    sqlite3_bind_int64(update, 16, recorder->run_id);
+    sqlite3_bind_int64(update, 17, job);
     if (recorder->error == NULL)
         database_step(recorder->db, update, &recorder->error);
 }

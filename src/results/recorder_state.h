@@ -25,6 +25,10 @@ typedef struct {
     gboolean started, ended;
     char *status; /* owned */
     SimTime start_ps, end_ps;
+    SimTime waits_from_ps, waited_ps; /* in the queue: since when it may, and before that */
+    uint32_t stops;
+    SimTime lost_ps, paused_ps;
+    gboolean paused;       /* stopped at waits_from_ps, no iteration since */
     uint32_t iterations;   /* told so far */
     SimTime last_end_ps;   /* of the last one told */
     IterationRecord first; /* of the row of equal ones that is open */

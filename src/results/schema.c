@@ -78,10 +78,14 @@ const char *const schema_sql =
 "  counted_to_ps   INTEGER, -- added: end of the last counted one; null: none counts\n"
 "  compute_ps INTEGER, exposed_wait_ps INTEGER, exposed_transfer_ps INTEGER, idle_ps INTEGER, -- added: sums over the counted\n"
 "                           -- iterations of the mean over ranks; null: none counts\n"
+"  waited_ps  INTEGER,      -- added: for GPUs, all times it did; null: had none yet when the run ended\n"
+"  stops      INTEGER NOT NULL DEFAULT 0, -- added: times it gave up its GPUs before its end (preempted, failed)\n"
+"  lost_ps    INTEGER NOT NULL DEFAULT 0, -- added: time of running that was lost then and was done again\n"
+"  paused_ps  INTEGER NOT NULL DEFAULT 0, -- added: from those stops to the next iteration, between counted_from_ps and _to_ps\n"
 "  PRIMARY KEY (run_id, id)\n"
 ") STRICT, WITHOUT ROWID;\n"
 "\n"
-"CREATE TABLE placement (\n"
+"CREATE TABLE placement ( -- where it is, or was last\n"
 "  run_id  INTEGER NOT NULL,\n"
 "  job_id  INTEGER NOT NULL,\n"
 "  rank    INTEGER NOT NULL,\n"
@@ -234,9 +238,10 @@ const char *const schema_sql =
 "       transfer_sum * 1.0 / total AS exposed_transfer_share, idle_sum * 1.0 / total AS idle_share,\n"
 "       (wait_sum + transfer_sum) * 1.0 / counted AS exposed_comm_ps\n"
 "FROM (SELECT r.id AS run_id, r.name AS run, r.status AS run_status, j.id AS job_id, j.name AS job, j.gpus, j.status,\n"
-"             j.iterations, j.counted, j.arrival_ps, j.start_ps, j.end_ps, j.start_ps - j.arrival_ps AS queue_ps,\n"
-"             a.run_id AS alone_run_id, (a.counted_to_ps - a.counted_from_ps) * 1.0 / a.counted AS alone_ps,\n"
-"             (j.counted_to_ps - j.counted_from_ps) * 1.0 / j.counted AS shared_ps,\n"
+"             j.iterations, j.counted, j.arrival_ps, j.start_ps, j.end_ps, coalesce(j.waited_ps, j.start_ps - j.arrival_ps) AS queue_ps,\n"
+"             j.end_ps - j.arrival_ps AS jct_ps, j.stops, j.lost_ps,\n"
+"             a.run_id AS alone_run_id, (a.counted_to_ps - a.counted_from_ps - a.paused_ps) * 1.0 / a.counted AS alone_ps,\n"
+"             (j.counted_to_ps - j.counted_from_ps - j.paused_ps) * 1.0 / j.counted AS shared_ps,\n"
 "             j.compute_ps AS compute_sum, j.exposed_wait_ps AS wait_sum, j.exposed_transfer_ps AS transfer_sum,\n"
 "             j.idle_ps AS idle_sum, j.compute_ps + j.exposed_wait_ps + j.exposed_transfer_ps + j.idle_ps AS total\n"
 "      FROM run AS r JOIN job AS j ON j.run_id = r.id\n"
@@ -310,6 +315,13 @@ const char *const schema_index_sql =
 "CREATE INDEX IF NOT EXISTS flow_job ON flow (run_id, job_id, iteration);\n"
 "CREATE INDEX IF NOT EXISTS event_run ON event (run_id);\n";
 /* clang-format on */
+
+const char *const schema_upgrades[SCHEMA_VERSION] = {
+    [1] = "ALTER TABLE job ADD COLUMN waited_ps INTEGER;"
+          "ALTER TABLE job ADD COLUMN stops INTEGER NOT NULL DEFAULT 0;"
+          "ALTER TABLE job ADD COLUMN lost_ps INTEGER NOT NULL DEFAULT 0;"
+          "ALTER TABLE job ADD COLUMN paused_ps INTEGER NOT NULL DEFAULT 0;",
+};
 
 const char *const schema_drop_index_sql = "DROP INDEX IF EXISTS link_usage_key;"
                                           "DROP INDEX IF EXISTS contention_link;"

@@ -3,7 +3,7 @@
 
 /* "TSrd" in the file's header says whose it is; the version grows when a table or column changes its meaning or goes.
  */
-enum { SCHEMA_APPLICATION_ID = 0x54537264, SCHEMA_VERSION = 1 };
+enum { SCHEMA_APPLICATION_ID = 0x54537264, SCHEMA_VERSION = 2 };
 
 /* Tables, then views, for an empty database. Units stand in the column names; the comments stay in the file. */
 extern const char *const schema_sql;
@@ -12,3 +12,6 @@ extern const char *const schema_sql;
  * again after the last one. */
 extern const char *const schema_index_sql;
 extern const char *const schema_drop_index_sql;
+
+/* What makes a file of version i one of i + 1; then its views are made anew. */
+extern const char *const schema_upgrades[SCHEMA_VERSION];

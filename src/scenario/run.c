@@ -15,10 +15,10 @@ typedef struct {
     const Setup *setup;
     const RunOptions *options;
     ResultsDb *db;
-    const char *text;           /* of the scenario */
-    uint32_t only_job;          /* INDEX_NONE = shared */
-    int64_t parent;             /* -1 = none */
-    const uint32_t *iterations; /* alone: as many as in the shared run */
+    const char *text;               /* of the scenario */
+    uint32_t only_job;              /* INDEX_NONE = shared */
+    int64_t parent;                 /* -1 = none */
+    const SimulationResult *shared; /* alone: as many iterations, from the same start on the same GPUs; else NULL */
     char *phase;
     Recorder *recorder; /* of the run under way */
 } Task;
@@ -108,6 +108,11 @@ simulation_setup(Task *task, const JobSetup *jobs, const ClusterObserver *observ
     setup.network.reroute_delay_ps = scenario->reroute_delay_ps;
     setup.network.loggops = scenario->loggops;
     setup.network.packet = scenario->packet;
+    if (task->only_job == INDEX_NONE)
+        setup.queue = (QueueSetup){.policy = scenario->queue.policy,
+                                   .launch_ps = scenario->queue.launch_ps,
+                                   .restart_ps = scenario->queue.restart_ps,
+                                   .quantum_gpu_ps = scenario->queue.quantum_ps};
     return setup;
 }
 
@@ -183,6 +188,19 @@ status_of(const GError *failure)
     return g_error_matches(failure, TRAINSHED_ERROR, TRAINSHED_ERROR_INTERRUPTED) ? "interrupted" : "failed";
 }
 
+/* As many iterations as in the shared run and, where the queue placed it, its first GPUs and its start. */
+static void
+as_shared(const Task *task, JobSetup *job, uint32_t index)
+{
+    const SimulationResult *shared = task->shared;
+    job->iterations = shared->iterations[index];
+    if (shared->nodes[index] == NULL)
+        return;
+    job->nodes = shared->nodes[index];
+    job->start_ps = shared->start_ps[index];
+    job->shift_ps += task->setup->scenario->queue.launch_ps;
+}
+
 static gboolean
 perform(Task *task, SimulationResult *result, int64_t *run_id, GError **error)
 {
@@ -194,8 +212,8 @@ perform(Task *task, SimulationResult *result, int64_t *run_id, GError **error)
     if (run_id != NULL)
         *run_id = recorder_run_id(recorder);
     g_autofree JobSetup *jobs = g_memdup2(task->setup->jobs, (scenario->n_jobs + 1) * sizeof(JobSetup));
-    for (uint32_t j = 0; task->iterations != NULL && j < scenario->n_jobs; j++)
-        jobs[j].iterations = task->iterations[j];
+    for (uint32_t j = 0; task->shared != NULL && j < scenario->n_jobs; j++)
+        as_shared(task, &jobs[j], j);
     const ClusterObserver *observer = recorder_observer(recorder);
     tell_transport(scenario, observer);
     SimulationSetup setup = simulation_setup(task, jobs, observer);
@@ -219,9 +237,11 @@ static gboolean
 perform_alone(Task *task, const SimulationResult *shared, GError **error)
 {
     const Scenario *scenario = task->setup->scenario;
-    task->iterations = shared->iterations;
+    task->shared = shared;
     for (uint32_t j = 0; j < scenario->n_jobs; j++) {
         SimulationResult result = {0};
+        if (shared->iterations[j] == 0 && shared->nodes[j] == NULL && scenario->queue.policy != NULL)
+            continue; /* it never had GPUs */
         g_free(task->phase);
         task->phase = g_strdup_printf("alone %s", scenario->jobs[j].name);
         task->only_job = j;

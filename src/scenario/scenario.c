@@ -100,6 +100,12 @@ read_jobs(const Reading *reading, const YamlNode *node, const Field *field, void
     return scenario_read_jobs(reading, node, base, error);
 }
 
+static gboolean
+read_queue(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
+{
+    return scenario_read_queue(reading, node, base, error);
+}
+
 static const Field record_fields[] = {
     {"level", field_choice, offsetof(Scenario, record), .names = levels},
     {"bucket", field_time, offsetof(Scenario, bucket_ps), 1},
@@ -127,6 +133,7 @@ static const Field scenario_fields[] = {
     {"network", read_network},
     {"collectives", read_collectives},
     {"measure", read_measure},
+    {"queue", read_queue},
     {"jobs", read_jobs},
     {"baseline", field_flag, offsetof(Scenario, baseline)},
     {"memo", field_flag, offsetof(Scenario, memo)},
@@ -167,7 +174,7 @@ scenario_read(const char *path, const char *const *sets, GError **error)
             yaml_fail(tree, tree->root, error, "needs %s", needed[i]);
             return NULL;
         }
-    if (!scenario_check_packet(scenario, error))
+    if (!scenario_check_packet(scenario, error) || !scenario_check_queue(scenario, error))
         return NULL;
     resolve_measure(scenario);
     return g_steal_pointer(&scenario);

@@ -6,6 +6,7 @@
 
 #include "base/yaml_tree.h"
 #include "cluster/placement.h"
+#include "cluster/queue.h"
 #include "collective/collective.h"
 #include "fabric/generate.h"
 #include "fabric/route.h"
@@ -39,6 +40,9 @@ typedef struct {
     uint32_t until;      /* job index, INDEX_NONE */
     uint32_t warmup;
     SimTime arrival_ps;
+    SimTime estimate_ps; /* how long it will run, as its owner says; 0 = not said */
+    int32_t priority;
+    SimTime shift_ps;
     gboolean start_together; /* start: together; else recorded */
     double scale_bytes, compute_scale;
     double peak_FLOPps, memory_bandwidth_Bps; /* of the job's roofline; 0 = those of the GPU it runs on */
@@ -55,6 +59,12 @@ typedef struct {
     double rate_Bps; /* 0 = dead */
     size_t line, column;
 } FaultSpec;
+
+/* How jobs wait for GPUs; policy NULL: they do not, each has its own for the whole run. */
+typedef struct {
+    const QueuePolicy *policy;
+    SimTime launch_ps, restart_ps, quantum_ps;
+} QueueSpec;
 
 typedef enum { RECORD_SUMMARY, RECORD_ITERATIONS, RECORD_COLLECTIVES, RECORD_FLOWS, RECORD_PACKETS } RecordLevel;
 typedef enum { MEASURE_DEFAULT, MEASURE_COMMON, MEASURE_OWN } Measure;
@@ -78,6 +88,7 @@ typedef struct {
     GPtrArray *pinned;        /* of char **: node names along a path; network.pinned */
     CollectiveConfig collectives;
     Measure measure; /* DEFAULT is resolved: common when all jobs arrive at 0, else own */
+    QueueSpec queue;
     JobSpec *jobs;
     uint32_t n_jobs;
     gboolean baseline;

@@ -196,6 +196,19 @@ later(const Reading *reading, const YamlNode *node, const Field *field, void *ba
     return field_scalar(reading, node, "the name of a job", error) != NULL;
 }
 
+static gboolean
+read_priority(const Reading *reading, const YamlNode *node, const Field *field, void *base, GError **error)
+{
+    double value = 0;
+    Field number = {"priority", field_number, 0, -1e9, 1e9};
+    if (!field_number(reading, node, &number, &value, error))
+        return FALSE;
+    ((JobSpec *)base)->priority = (int32_t)value;
+    if (((JobSpec *)base)->priority != value)
+        return yaml_fail(reading->tree, node, error, "found %s, expected a whole number", node->text);
+    return TRUE;
+}
+
 static const Field job_fields[] = {
     {"name", field_text, offsetof(JobSpec, name)},
     {"trace", field_files, offsetof(JobSpec, trace)},
@@ -227,6 +240,9 @@ static const Field job_fields[] = {
     {"warmup", field_count, offsetof(JobSpec, warmup), 0, ITERATIONS_LIMIT},
     {"until", later},
     {"arrival", field_time, offsetof(JobSpec, arrival_ps)},
+    {"estimate", field_time, offsetof(JobSpec, estimate_ps), 1},
+    {"priority", read_priority},
+    {"shift", field_time, offsetof(JobSpec, shift_ps)},
     {"start", read_start},
     {"scale_bytes", field_number, offsetof(JobSpec, scale_bytes), ABOVE_0, G_MAXDOUBLE},
     {"compute_scale", field_number, offsetof(JobSpec, compute_scale), 0, G_MAXDOUBLE},

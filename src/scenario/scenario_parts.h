@@ -36,6 +36,10 @@ gboolean scenario_read_collectives(const Reading *reading, const YamlNode *node,
 /* jobs, into scenario, whose collectives have been read. */
 gboolean scenario_read_jobs(const Reading *reading, const YamlNode *node, Scenario *scenario, GError **error);
 
+/* queue, into scenario; when jobs have been read, what the policy needs of each job. */
+gboolean scenario_read_queue(const Reading *reading, const YamlNode *node, Scenario *scenario, GError **error);
+gboolean scenario_check_queue(const Scenario *scenario, GError **error);
+
 /* faults, into scenario. */
 gboolean scenario_read_faults(const Reading *reading, const YamlNode *node, Scenario *scenario, GError **error);
 

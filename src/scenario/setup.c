@@ -4,6 +4,8 @@
 #include "cluster/check.h"
 #include "workload/trace_format.h"
 
+#include <string.h>
+
 /* "FILE:LINE:COLUMN: jobs[1]KEY" before what a lower room said. */
 static void
 prefix_job(const Scenario *scenario, uint32_t j, const char *key, GError **error)
@@ -70,13 +72,13 @@ read_workloads(Setup *setup, GError **error)
 
 /* Has every GPU of the job the memory that its training takes? Those whose memory is not known are not asked. */
 static gboolean
-check_memory(const Setup *setup, uint32_t j, GError **error)
+check_memory(const Setup *setup, uint32_t j, const uint32_t *nodes, GError **error)
 {
     const JobSpec *spec = &setup->scenario->jobs[j];
     uint64_t least = 0;
     for (uint32_t r = 0;
          spec->training.model != NULL && spec->training.check_memory && r < setup->workloads[j]->n_ranks; r++) {
-        uint64_t memory_B = fabric_node(setup->fabric, setup->nodes[j][r])->memory_B;
+        uint64_t memory_B = fabric_node(setup->fabric, nodes[r])->memory_B;
         if (memory_B > 0 && (least == 0 || memory_B < least))
             least = memory_B;
     }
@@ -86,11 +88,34 @@ check_memory(const Setup *setup, uint32_t j, GError **error)
     return FALSE;
 }
 
+/* Jobs that wait for GPUs get them in the run; one that would not even find them in an empty fabric is refused. */
+static gboolean
+check_places(Setup *setup, GError **error)
+{
+    const Scenario *scenario = setup->scenario;
+    g_autofree gboolean *taken = g_new(gboolean, fabric_n_nodes(setup->fabric) + 1);
+    for (uint32_t j = 0; j < scenario->n_jobs; j++) {
+        const JobSpec *spec = &scenario->jobs[j];
+        g_autofree uint32_t *nodes = g_new0(uint32_t, MAX(setup->workloads[j]->n_ranks, 1));
+        memset(taken, 0, fabric_n_nodes(setup->fabric) * sizeof *taken);
+        if (!placement_choose(&spec->placement, setup->fabric, setup->workloads[j], spec->name, scenario->seed, taken,
+                              nodes, error)) {
+            prefix_job(scenario, j, spec->placement.policy == PLACEMENT_GIVEN ? "." : ".gpus: ", error);
+            return FALSE;
+        }
+        if (!check_memory(setup, j, nodes, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
 /* In the order of arrival, equal ones as listed. */
 static gboolean
 place(Setup *setup, GError **error)
 {
     const Scenario *scenario = setup->scenario;
+    if (scenario->queue.policy != NULL)
+        return check_places(setup, error);
     g_autofree gboolean *taken = g_new0(gboolean, fabric_n_nodes(setup->fabric));
     g_autofree uint32_t *order = g_new(uint32_t, MAX(scenario->n_jobs, 1));
     for (uint32_t j = 0; j < scenario->n_jobs; j++) {
@@ -108,7 +133,7 @@ place(Setup *setup, GError **error)
             prefix_job(scenario, j, spec->placement.policy == PLACEMENT_GIVEN ? "." : ".gpus: ", error);
             return FALSE;
         }
-        if (!check_memory(setup, j, error))
+        if (!check_memory(setup, j, setup->nodes[j], error))
             return FALSE;
     }
     return TRUE;
@@ -149,6 +174,10 @@ fill_jobs(Setup *setup)
                                     .workload = setup->workloads[j],
                                     .nodes = setup->nodes[j],
                                     .arrival_ps = spec->arrival_ps,
+                                    .placement = &spec->placement,
+                                    .estimate_ps = spec->estimate_ps,
+                                    .priority = spec->priority,
+                                    .shift_ps = spec->shift_ps,
                                     .iterations = spec->iterations,
                                     .until = spec->until,
                                     .warmup = spec->warmup,
@@ -234,7 +263,7 @@ static gboolean
 check_jobs(const Setup *setup, GError **error)
 {
     for (uint32_t j = 0; j < setup->scenario->n_jobs; j++)
-        if (!job_check(setup->jobs, j, setup->fabric, setup->scenario->model, error)) {
+        if (!job_check(&setup->jobs[j], setup->jobs, setup->fabric, setup->scenario->model, error)) {
             prefix_job(setup->scenario, j, ": ", error);
             return FALSE;
         }
