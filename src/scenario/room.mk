@@ -17,6 +17,7 @@ libtrainshed_a_SOURCES += src/scenario/setup.c src/scenario/setup.h
 check_PROGRAMS += tests/test-scenario
 tests_test_scenario_LDADD = $(TEST_LIBS)
 EXTRA_DIST += scenarios/dlrm-two-streams.yaml
+EXTRA_DIST += scenarios/late-arrival.yaml
 EXTRA_DIST += scenarios/one-port-down-channels.yaml
 EXTRA_DIST += scenarios/long-link.yaml
 EXTRA_DIST += scenarios/one-port-down.yaml
@@ -33,6 +34,13 @@ tests_fuzz_fuzz_scenario_LDADD = $(FUZZ_LIBS)
 tests_fuzz_fuzz_scenario_LDFLAGS = $(FUZZ_LINK)
 EXTRA_DIST += tests/fuzz/scenario.seeds
 dist_man_MANS += doc/trainshed-scenario.5
+TESTS_SH += tests/test-late-arrival.sh
 TESTS_SH += tests/test-queue-run.sh
 TESTS_SH += tests/test-run.sh tests/test-train.sh tests/test-train-scenarios.sh
 EXTRA_DIST += scenarios/llama3-405b-16k.yaml scenarios/two-buildings-which-axis-crosses.yaml
+
+# Published training times beside ours, half an hour: writes the table of doc/validation.md, worst rows included.
+validation: trainshed$(EXEEXT)
+	SHARED=$${SHARED:-$(abs_top_srcdir)/../shared} $(top_srcdir)/scripts/validation ./trainshed$(EXEEXT)
+.PHONY: validation
+EXTRA_DIST += scripts/validate scripts/validation scripts/lib/hardware.validate doc/validation.md
