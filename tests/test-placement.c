@@ -138,6 +138,34 @@ START_TEST(policies)
 }
 END_TEST
 
+/* GPU 0 is another job's: server A/0/0 and building A are shared with it. */
+START_TEST(reserved_units_hold_nobody_else)
+{
+    static const struct {
+        const char *over;
+        uint32_t ranks, first;
+        const char *error;
+    } tries[] = {
+        {NULL, 4, 4, NULL},
+        {"server", 6, 4, NULL},
+        {"building", 8, 8, NULL},
+        {"building", 9, 0, "9 asked for in buildings without another job, which have 8 free"},
+    };
+    g_autoptr(Fabric) fabric = two_buildings();
+    g_autoptr(Workload) workload = ranks(tries[_i].ranks);
+    g_autoptr(GError) error = NULL;
+    gboolean taken[16] = {TRUE};
+    uint32_t nodes[16];
+    PlacementSpec spec = {.policy = PLACEMENT_RESERVED, .over = (char *)(uintptr_t)tries[_i].over};
+    gboolean placed = placement_choose(&spec, fabric, workload, "job", 1, taken, nodes, &error);
+    ck_assert_int_eq(placed, tries[_i].error == NULL);
+    if (!placed)
+        support_expect_error(&error, TRAINSHED_ERROR_INPUT, tries[_i].error);
+    for (uint32_t r = 0; placed && r < tries[_i].ranks; r++)
+        ck_assert_uint_eq(nodes[r], tries[_i].first + r);
+}
+END_TEST
+
 START_TEST(random_placement_depends_on_seed_and_job_alone)
 {
     g_autoptr(Fabric) fabric = two_buildings();
@@ -162,6 +190,7 @@ main(void)
     Suite *suite = suite_create("placement");
     TCase *tc = tcase_create("placement");
     tcase_add_loop_test(tc, policies, 0, G_N_ELEMENTS(cases));
+    tcase_add_loop_test(tc, reserved_units_hold_nobody_else, 0, 4);
     tcase_add_test(tc, random_placement_depends_on_seed_and_job_alone);
     suite_add_tcase(suite, tc);
     return support_main(suite);

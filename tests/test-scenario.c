@@ -348,7 +348,7 @@ static const struct {
     {"policy: spread", "policy: spred",
      ":14:134: jobs[0].placement.policy: found \"spred\", expected one of packed, spread, random, building, rail, "
      "axis, map, "
-     "given; did you mean \"spread\"?"},
+     "reserved, given; did you mean \"spread\"?"},
     {"policy: spread, over: building", "over: building", ":14:125: jobs[0].placement: needs a policy"},
     {"policy: spread, over: building", "policy: packed, over: building",
      ":14:148: jobs[0].placement.over: means nothing to policy packed"},

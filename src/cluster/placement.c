@@ -11,10 +11,11 @@ typedef struct {
     const Fabric *fabric;
     const Workload *workload;
     const PlacementSpec *spec;
-    GArray *gpus;     /* of uint32_t: free nodes */
-    GArray *unit;     /* of uint32_t: unit of gpus[i] */
-    GPtrArray *names; /* of char *: name of a unit */
-    uint32_t *nodes;  /* the answer */
+    const gboolean *taken; /* by node */
+    GArray *gpus;          /* of uint32_t: free nodes */
+    GArray *unit;          /* of uint32_t: unit of gpus[i] */
+    GPtrArray *names;      /* of char *: name of a unit */
+    uint32_t *nodes;       /* the answer */
     Random random;
 } Choice;
 
@@ -126,6 +127,34 @@ place_spread(Choice *choice, GError **error)
     for (uint64_t r = 0; r < n; r++)
         unit[r] = (uint32_t)(r * units / n);
     return place_by_unit(choice, unit, error);
+}
+
+static const char *
+over_of(const Choice *choice)
+{
+    return choice->spec->over ? choice->spec->over : "server";
+}
+
+/* Only units that nobody else is in, in fabric order: what jobs placed so send within their units meets no other of
+ * them. */
+static gboolean
+place_reserved(Choice *choice, GError **error)
+{
+    g_autoptr(GHashTable) shared = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+    uint32_t n, wanted = choice->workload->n_ranks, found = 0;
+    const uint32_t *all = fabric_gpus(choice->fabric, &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (choice->taken[all[i]])
+            g_hash_table_add(shared, placement_unit_name(fabric_node(choice->fabric, all[i]), over_of(choice)));
+    for (uint32_t i = 0; i < choice->gpus->len && found < wanted; i++) {
+        const char *name = g_ptr_array_index(choice->names, g_array_index(choice->unit, uint32_t, i));
+        if (!g_hash_table_contains(shared, name))
+            choice->nodes[found++] = gpu(choice, i);
+    }
+    if (found == wanted)
+        return TRUE;
+    return error_input(error, "%u asked for in %ss without another job, which have %u free", wanted, over_of(choice),
+                       found);
 }
 
 /* All in one building: the one named, or the first with room. */
@@ -267,7 +296,8 @@ static const struct {
     [PLACEMENT_PACKED] = {"packed", FALSE, place_packed}, [PLACEMENT_SPREAD] = {"spread", FALSE, place_spread},
     [PLACEMENT_RANDOM] = {"random", FALSE, place_random}, [PLACEMENT_BUILDING] = {"building", TRUE, place_building},
     [PLACEMENT_RAIL] = {"rail", FALSE, place_rail},       [PLACEMENT_AXIS] = {"axis", FALSE, place_axis},
-    [PLACEMENT_MAP] = {"map", FALSE, place_map},          [PLACEMENT_GIVEN] = {"given", FALSE, place_given},
+    [PLACEMENT_MAP] = {"map", FALSE, place_map},          [PLACEMENT_RESERVED] = {"reserved", FALSE, place_reserved},
+    [PLACEMENT_GIVEN] = {"given", FALSE, place_given},
 };
 
 gboolean
@@ -279,6 +309,7 @@ placement_choose(const PlacementSpec *spec, const Fabric *fabric, const Workload
     Choice choice = {.fabric = fabric,
                      .workload = workload,
                      .spec = spec,
+                     .taken = taken,
                      .gpus = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
                      .unit = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
                      .names = g_ptr_array_new_with_free_func(g_free),

@@ -13,13 +13,14 @@ typedef enum {
     PLACEMENT_RAIL,
     PLACEMENT_AXIS,
     PLACEMENT_MAP,
+    PLACEMENT_RESERVED,
     PLACEMENT_GIVEN
 } PlacementPolicy;
 
 typedef struct {
     PlacementPolicy policy;
-    char *over; /* spread, axis: "building", "zone" or "server" (the default): the level over which ranks are laid out;
-                   building: the building's name, NULL = the first with room */
+    char *over; /* spread, axis, reserved: "building", "zone" or "server" (the default): the level over which ranks are
+                   laid out; building: the building's name, NULL = the first with room */
     char *axis; /* axis: the mesh axis whose members go to different units of `over` */
     PlacementRule *rules; /* map: axis by axis */
     uint32_t n_rules;

@@ -95,11 +95,9 @@ static const Field placement_fields[] = {
 static const struct {
     gboolean over, axis, map, gpus;
 } uses[] = {
-    [PLACEMENT_SPREAD] = {.over = TRUE},
-    [PLACEMENT_BUILDING] = {.over = TRUE},
-    [PLACEMENT_AXIS] = {.over = TRUE, .axis = TRUE},
-    [PLACEMENT_MAP] = {.map = TRUE},
-    [PLACEMENT_GIVEN] = {.gpus = TRUE},
+    [PLACEMENT_SPREAD] = {.over = TRUE},   [PLACEMENT_RESERVED] = {.over = TRUE},
+    [PLACEMENT_BUILDING] = {.over = TRUE}, [PLACEMENT_AXIS] = {.over = TRUE, .axis = TRUE},
+    [PLACEMENT_MAP] = {.map = TRUE},       [PLACEMENT_GIVEN] = {.gpus = TRUE},
 };
 
 static gboolean
@@ -145,8 +143,8 @@ read_placement(const Reading *reading, const YamlNode *node, const Field *field,
     if (axis && (placement->axis == NULL || placement->over == NULL))
         return yaml_fail(reading->tree, node, error, "policy axis needs axis and over");
     unsigned unit;
-    if ((policy == PLACEMENT_SPREAD || policy == PLACEMENT_AXIS) && placement->over != NULL &&
-        !field_name(reading, yaml_get(node, "over"), units, &unit, error))
+    if ((policy == PLACEMENT_SPREAD || policy == PLACEMENT_AXIS || policy == PLACEMENT_RESERVED) &&
+        placement->over != NULL && !field_name(reading, yaml_get(node, "over"), units, &unit, error))
         return FALSE;
     return !gpus || check_given(reading, yaml_get(node, "gpus"), placement->gpus, error);
 }
