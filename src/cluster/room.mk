@@ -41,3 +41,5 @@ tests_test_memo_runs_SOURCES = tests/test-memo-runs.c tests/memo_log.c tests/mem
 	tests/random_jobs.h tests/random_world.c tests/random_world.h
 tests_test_memo_runs_LDADD = $(TEST_LIBS)
 EXTRA_DIST += bench/memo.sh
+EXTRA_DIST += scripts/gen-joblog
+TESTS_SH += tests/test-gen-joblog.sh
